@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +13,13 @@ import numpy as np
 from spart_blocks.base.tableaus import Tableau, tableau
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.gradients.compiled_rows import CompiledRows
+from spart_blocks.gradients.held import HeldMotion, Push
 from spart_blocks.gradients.instants import ticked
 from spart_blocks.gradients.loops import Equations
 from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.tangents import Directions, Floats, Tangent
 from spart_blocks.run.engines.native import Native
+from spart_blocks.run.events.holds import Held
 from spart_blocks.run.run import Run
 
 SAME = 1e-6
@@ -31,8 +34,11 @@ class Field:
 
     compiled: the equations as machine code; rates: their tangents where there is none.
     guards, summed: tangents of the zero-crossing functions and of the integrands; None without any.
-    holds: whether limits act by the state at the start of a step.
+    holds: whether limits act by the state at the start of a step. held: the motion of states that
+    something holds; its methods replace these.
     """
+
+    held: HeldMotion | None = None
 
     def __init__(
         self, run: Run, directions: Directions, integrands: Any, sets: Sequence[Sequence[Clock]]
@@ -74,6 +80,25 @@ class Field:
         if integrands is not None:
             self.summed = directions.tangent("integrands", lambda: integrands, often=often)
 
+    def under(self, held: Held, pushes: Sequence[Push]) -> Field:
+        """The equations while something holds the states. pushes: as for `HeldMotion`."""
+        if not held:
+            return self
+        assert self.guards is not None
+        found = copy(self)
+        found.held = HeldMotion(self.run, self.directions, self.guards, held, pushes)
+        found.compiled = None
+        return found
+
+    def onto(self, at: Place) -> Place:
+        """The states where they are held."""
+        return at if self.held is None else self.held.onto(at)
+
+    @property
+    def watched(self) -> Tangent | HeldMotion | None:
+        """The zero-crossing functions with their tangents."""
+        return self.held or self.guards
+
     @property
     def tolerances(self) -> tuple[float, float, float]:
         """rtol, atol, and the relative size of a difference from the run."""
@@ -88,6 +113,8 @@ class Field:
     def slope(self, at: Place, t: float | None = None, start: Floats | None = None) -> Floats:
         """The rates at a place. t: another time; start: the states at the start of the step."""
         begun, time = at.x if start is None else start, at.t if t is None else t
+        if self.held is not None:
+            return self.held.slope(at, time)
         if self.compiled is not None:
             return self.compiled.slope(at, time, begun)
         assert self.rates is not None
@@ -98,9 +125,12 @@ class Field:
         begun = at.x if start is None else start
         if self.compiled is not None:
             return self.compiled.changes(at, begun)
-        assert self.rates is not None
-        more = (begun,) if self.holds else ()
-        rates = self.rates.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd, *more)
+        if self.held is not None:
+            rates = self.held.changes(at)
+        else:
+            assert self.rates is not None
+            more = (begun,) if self.holds else ()
+            rates = self.rates.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd, *more)
         if self.summed is None:
             return rates, self.no_integral
         return rates, self.summed.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd)

@@ -16,6 +16,7 @@ import numpy as np
 
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.gradients.field import Field
+from spart_blocks.gradients.held import SAME, Push
 from spart_blocks.gradients.instants import Edges, Maps, NoGradientError
 from spart_blocks.gradients.loops import MOST_ROWS
 from spart_blocks.gradients.place import Place
@@ -23,12 +24,19 @@ from spart_blocks.gradients.steps import Step
 from spart_blocks.gradients.stops import Stops, edge
 from spart_blocks.gradients.tangents import Directions, Floats, Integers
 from spart_blocks.run.constants import LOCATED
+from spart_blocks.run.events.holds import Contact
 from spart_blocks.run.events.stops import just_after, just_before
 from spart_blocks.run.run import Run
 from spart_blocks.run.tape import CROSSES, HEAD, STOPPED, Act
 
 FAR = 1e-8
 """Time [s] within which a crossing that was located must be found again."""
+AT_ONCE = 1e-10
+"""Instants that are no further apart [s] are as near as they can be located."""
+BRIEF = 0.1
+"""A signal that comes back to zero at half its acceleration times the flight does not graze it; at
+less than this fraction of the product it may.
+"""
 PROBE = 1e-6
 """Time [s] over which the rate of a signal that crosses is differenced."""
 
@@ -60,7 +68,8 @@ Seen = tuple[float, list[Look]]
 class Forward:
     """The derivatives of a run.
 
-    moved: for each block with events how the time of its first one moves along the directions.
+    field: its equations. law: those at present, when something may hold the states. moved: for each
+    block with events how the time of its first one moves along the directions.
     """
 
     def __init__(self, run: Run, directions: Directions, integrands: Any = None) -> None:
@@ -74,8 +83,12 @@ class Forward:
         self.field = Field(run, directions, integrands, self.stops.sets)
         self.engine = self.field.engine
         self.directions, self.maps = directions, Maps(directions)
+        self.law = self.field
         self.integral = self.field.no_integral
         self._acted = 0
+        self._pushes: dict[int, list[Push]] = {}
+        self._crossed_at: dict[int, float] = {}
+        self._last = -np.inf, np.zeros(directions.m)
         self.moved: dict[str, Floats] = {}
 
     # --- the run ---------------------------------------------------------------------------
@@ -110,9 +123,9 @@ class Forward:
 
     def begin(self, at: Place) -> tuple[Place, list[Look]]:
         """The states after what happens at the start of the run, and what is seen there."""
-        slope = self.field.slope(at, just_before(at.t))
+        slope = self.law.slope(at, just_before(at.t))
         moving = self.edges.at(at.t)[1]
-        if moving and (slope != self.field.slope(at, just_after(at.t))).any():
+        if moving and (slope != self.law.slope(at, just_after(at.t))).any():
             text = "it switches at the start of the run, and would after it with other parameters"
             raise NoGradientError(text, block=moving, time=at.t)
         first, acts = self.stops.first, self._taken(at.t)
@@ -131,7 +144,7 @@ class Forward:
         t, near, until, end = rows[k, :HEAD].tolist()
         at = self.check(k, at)
         low = just_after(t) if self.begins(k) else t
-        step = Step(self.field, at, (low, just_before(until) if end == STOPPED else near))
+        step = Step(self.law, at, (low, just_before(until) if end == STOPPED else near))
         read = dense and end != CROSSES
         seen = [] if read else [(time, [self._look_within(step, time - t)]) for time in within]
         over = step.up_to(near - t) if end == CROSSES else step.within(until - t)
@@ -140,10 +153,10 @@ class Forward:
         if end == STOPPED:  # what happens there has not happened
             over = replace(over, t=step.inside[1])
         self.integral = self.integral + step.integral
-        slope = step.last if end == CROSSES else self.field.slope(over)
+        slope = step.last if end == CROSSES else self.law.slope(over)
         close = Look(over, over.dt, slope, self.integral)
-        if end in (STOPPED, CROSSES) or k + 1 == len(rows):
-            acted = self._taken(until)
+        acted = self._taken(until)
+        if end in (STOPPED, CROSSES) or acted or k + 1 == len(rows):
             crossed = self._crossed(step, rows, k, acted) if end == CROSSES else ()
             due = self.stops.sets[self.stops.due[k]]
             at = self._instant(over, slope, until, end == STOPPED, due, acted, crossed)
@@ -151,6 +164,7 @@ class Forward:
                 at = self._at_the_end(at, slope)
         else:
             at = self.maps.project(over) if self.engine.drifting else over
+            at = self.law.onto(at)
         return at, [replace(close, dt=at.dt), self._look(at)], seen
 
     def _at_the_end(self, at: Place, slope: Floats) -> Place:
@@ -158,7 +172,7 @@ class Forward:
         just before.
         """
         moving = self.edges.at(at.t)[1]
-        if moving and (slope != self.field.slope(at, just_after(at.t))).any():
+        if moving and (slope != self.law.slope(at, just_after(at.t))).any():
             text = "it switches at the end of the run, and would after it with other parameters"
             raise NoGradientError(text, block=moving, time=at.t)
         return replace(at, dt=np.zeros_like(at.dt))
@@ -240,11 +254,14 @@ class Forward:
         """
         t, x, xd = self.start_of(k)
         for found, wanted in ((at.x, x), (at.xd, xd)):
-            off = np.abs(found - wanted).max(initial=0.0)
-            if off > self.field.same * max(1.0, float(np.abs(wanted).max(initial=0.0))):
-                text = f"repeated with its derivatives, the run differs here by {off:.3g}"
-                raise NoGradientError(text, time=t)
+            self._compare(found, wanted, t)
         return replace(at, t=t, x=x, xd=xd, dt=np.zeros(self.directions.m))
+
+    def _compare(self, found: Floats, wanted: Floats, t: float) -> None:
+        off = np.abs(found - wanted).max(initial=0.0)
+        if off > self.field.same * max(1.0, float(np.abs(wanted).max(initial=0.0))):
+            text = f"repeated with its derivatives, the run differs here by {off:.3g}"
+            raise NoGradientError(text, time=t)
 
     def _taken(self, t: float) -> list[Act]:
         """Take the acts up to an instant at t."""
@@ -256,18 +273,18 @@ class Forward:
 
     def _look(self, at: Place) -> Look:
         still = replace(at, dt=np.zeros_like(at.dt))
-        return Look(still, at.dt, self.field.slope(at), self.integral)
+        return Look(still, at.dt, self.law.slope(at), self.integral)
 
     def _look_within(self, step: Step, h: float) -> Look:
         at = step.within(h)
         total = self.integral + step.integral
-        return Look(at, at.dt, self.field.slope(at), total, instant=False)
+        return Look(at, at.dt, self.law.slope(at), total, instant=False)
 
     def _read(self, step: Step, h: float) -> Look:
         return self._looked(step.read(h))
 
     def _looked(self, at: Place) -> Look:
-        return Look(at, at.dt, self.field.slope(at), self.field.no_integral, instant=False)
+        return Look(at, at.dt, self.law.slope(at), self.law.no_integral, instant=False)
 
     # --- instants --------------------------------------------------------------------------
 
@@ -290,6 +307,7 @@ class Forward:
         is the start of the run, which edges do not move.
         """
         moves = self._moves(near, slope, crossed, t)
+        unsure = self._unsure(moves, t)
         dt, block = (next(iter(moves.values())), None) if moves else self.edges.at(t)
         if still:
             dt = np.zeros_like(near.dt)
@@ -302,13 +320,22 @@ class Forward:
             now = self._tick(now, due, block)
         now = self._act(now, acts[len(early) :], moves)
         after = just_after(t) if stops else t
-        summed = self.field.summed
+        summed = self.law.summed
         if summed is not None and now.dt.any():
             old = summed.value(near.t, near.x, near.xd)
             new = summed.value(after, now.x, now.xd)
             self.integral = self.integral + np.outer(old - new, now.dt)
         self._note_moves(moves, acts, now.dt)
-        return replace(now.still(self.field.slope(now, after)), dt=now.dt)
+        self._last = t, now.dt
+        goes_on = self.law.slope(now, after)
+        if unsure is not None and np.abs(goes_on - slope).max() > SAME * np.abs(slope).max():
+            raise NoGradientError(
+                "it switches as soon as it begins, and would begin on its other side with other "
+                "parameters",
+                block=self.engine.crossings[unsure].block,
+                time=t,
+            )
+        return replace(now.still(goes_on), dt=now.dt)
 
     def _tick(self, now: Place, due: Sequence[Clock], block: str | None) -> Place:
         if not due:
@@ -326,17 +353,59 @@ class Forward:
         blocks = {self.engine.crossings[k].block: move for k, move in moves.items()}
         for act in acts:
             if act.kind == "held":
-                raise NoGradientError("states slide or rest at zero from here on", time=act.t)
+                now = self._held(now, act, moves)
             if act.kind == "project":
-                now = self.maps.project(now)
+                now = self.law.onto(self.maps.project(now))
             if act.kind not in ("reset", "switch"):
                 continue
             (k,) = act.k
             own = moves.get(k, blocks.get(self.engine.crossings[k].block, now.dt))
             if not np.array_equal(own, now.dt):
-                now = now.moving(self.field.slope(now), own)
-            now = self.maps.reset(now, k) if act.kind == "reset" else self.maps.switch(now, k)
+                now = now.moving(self.law.slope(now), own)
+            before, reset = now, act.kind == "reset"
+            now = self.maps.reset(now, k) if reset else self.maps.switch(now, k)
+            if reset and self.run.slides:
+                self._pushes.setdefault(k, []).extend(Push.of(before, now))
         return now
+
+    def _held(self, now: Place, act: Act, moves: dict[int, Floats]) -> Place:
+        """The states as what holds them changes: the run's own, which are on the side of a surface
+        to which it leaves it.
+        """
+        assert act.x is not None
+        self._compare(now.x, act.x, act.t)
+        now = replace(now, x=act.x)
+        pushes = [self._push(contact, act.t) for contact in act.held.contacts]
+        self.law = self.field.under(act.held, pushes)
+        if self.law.held is None:
+            return now
+        for k in self.law.held.surfaces:
+            own = moves.get(k, now.dt)
+            if not np.array_equal(own, now.dt):
+                now = now.moving(self.law.slope(now), own)
+        left = self.law.held.left_by(now)
+        if left is not None:
+            raise NoGradientError(
+                "its motion begins on a surface along which it slides, and would begin beside it "
+                "with other parameters",
+                block=self.engine.crossings[left].block,
+                time=act.t,
+            )
+        return self.law.onto(now)
+
+    def _push(self, contact: Contact, t: float) -> Push:
+        """The direction of a contact: that of the hardest reset that gave it, since its changes are
+        known best.
+        """
+        pushes = self._pushes.get(contact.k, ())
+        alike = [push for push in pushes if np.abs(push.way - contact.jump).max() <= SAME]
+        if alike:
+            return max(alike, key=lambda push: push.length)
+        raise NoGradientError(
+            "it rests at zero from here on, held in a direction that no reset of its own gave",
+            block=self.engine.crossings[contact.k].block,
+            time=t,
+        )
 
     def _note_moves(self, moves: dict[int, Floats], acts: Sequence[Act], otherwise: Floats) -> None:
         for k, move in moves.items():
@@ -351,7 +420,7 @@ class Forward:
         start and the run's states after it.
         """
         found = next((act.k for act in acts if act.kind == "found"), None)
-        guards, start = self.field.guards, step.at
+        guards, start = self.law.watched, step.at
         if found is not None or guards is None:
             return found or ()
         before = guards.value(max(start.t, step.inside[0]), start.x, start.xd)
@@ -361,19 +430,22 @@ class Forward:
         self, near: Place, slope: Floats, crossed: Sequence[int], t: float
     ) -> dict[int, Floats]:
         """For each crossing that ended a step how its time moves along the directions."""
-        guards = self.field.guards
+        guards = self.law.watched
         if not crossed or guards is None:
             return {}
         values = guards.value(near.t, near.x, near.xd)
         changes = guards.along(near.t, near.x, near.xd, 0.0, near.dx, near.dxd)
         rates = guards.by_time(near.t, near.x, near.xd, slope)
         past = replace(near, t=near.t - PROBE, x=near.x - PROBE * slope)
-        earlier = guards.by_time(past.t, past.x, past.xd, self.field.slope(past))
+        earlier = guards.by_time(past.t, past.x, past.xd, self.law.slope(past))
         bends = (rates - earlier) / PROBE
-        moves = {}
+        moves, last = {}, self._crossed_at
         for k in crossed:
             depth = 0.5 * rates[k] ** 2 / max(abs(bends[k]), 1e-300)
-            if depth <= self.field.resolved(values[k]) or t - near.t > FAR:
+            if k in last and abs(rates[k]) >= BRIEF * abs(bends[k]) * (t - last[k]):
+                depth = np.inf
+            last[k] = t
+            if depth <= self.law.resolved(values[k]) or t - near.t > FAR:
                 if changes[k].any():
                     raise NoGradientError(
                         "its signal grazes zero, where the run has no derivative",
@@ -384,9 +456,16 @@ class Forward:
                 moves[k] = -changes[k] / rates[k]
         return moves
 
+    def _unsure(self, moves: dict[int, Floats], t: float) -> int | None:
+        """A crossing at once after another instant, which does not move with that."""
+        before, dt = self._last
+        if t - before > AT_ONCE:
+            return None
+        return next((k for k, move in moves.items() if not np.allclose(move, dt)), None)
+
     def _beyond(self, near: Place, slope: Floats, t: float, moves: Iterable[int]) -> Floats:
         """The states at t, on the far side of these crossings."""
-        way, guards = t - near.t, self.field.guards
+        way, guards = t - near.t, self.law.watched
         x = near.x + way * slope
         if guards is None or not moves:
             return x

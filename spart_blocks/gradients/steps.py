@@ -170,7 +170,7 @@ class Step:
 
     def _crossed(self, at: Place) -> bool:
         """Whether a signal crosses between the start of the step and some states."""
-        guards, start = self.field.guards, self.at
+        guards, start = self.field.watched, self.at
         assert guards is not None
         before = guards.value(max(start.t, self.inside[0]), start.x, start.xd)
         return bool(self.field.run.crossed(before, guards.value(at.t, at.x, at.xd)))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.network.clocks import Clock, grid, meant
 from spart_blocks.gradients.instants import Edges
 from spart_blocks.gradients.loops import SAME_ULPS
+from spart_blocks.gradients.tangents import Floats
 from spart_blocks.run.run import Run
 from spart_blocks.run.tape import PLAIN, STOPPED
 
@@ -20,7 +21,12 @@ SPECIAL = -1
 
 def edge(t: float) -> float:
     """Times that differ by less are the same."""
-    return float(SAME_ULPS * np.spacing(max(abs(t), 1e-300)))
+    return float(_edges(np.array(t)))
+
+
+def _edges(times: Floats) -> Floats:
+    edges: Floats = SAME_ULPS * np.spacing(np.maximum(np.abs(times), 1e-300))
+    return edges
 
 
 @dataclass(frozen=True)
@@ -59,10 +65,13 @@ class Stops:
         found, due = np.unique(masks, return_inverse=True)
         codes = np.where(stopped, due + 1, np.where(ends == PLAIN, 0, SPECIAL))
         acts = np.array([act.t for act in run.tape.acts])
-        slack = SAME_ULPS * np.spacing(np.maximum(np.abs(until), 1e-300))
+        slack = _edges(until)
         near = np.searchsorted(acts, until - slack) < np.searchsorted(acts, until + slack, "right")
-        codes[(stopped & near) | edges.moving(until)] = SPECIAL
+        codes[near | edges.moving(until)] = SPECIAL
         codes[-1:] = SPECIAL
+        holds = [act for act in run.tape.acts if act.kind == "held"]
+        begun = np.searchsorted([act.t for act in holds], rows[:, 0] + _edges(rows[:, 0]), "right")
+        codes[np.array([False, *(bool(act.held) for act in holds)])[begun]] = SPECIAL
         sets = tuple(_chosen(clocks, int(mask)) for mask in found)
         return Stops(clocks, sets, due.astype(np.int64).ravel(), codes, _chosen(clocks, first))
 

@@ -26,7 +26,7 @@ from spart_blocks.run.record.event_log import EventLog
 from spart_blocks.run.record.record import Keeper, UnrecordedRows
 from spart_blocks.run.record.recorder import Recorder, Samples
 from spart_blocks.run.record.thinning import Bound
-from spart_blocks.run.tape import Tape
+from spart_blocks.run.tape import Act, Tape
 
 LOOKS = 500
 """A measured run is divided into at least this many intervals."""
@@ -250,6 +250,12 @@ class Run:
     def slides(self) -> bool:
         """Whether states may slide along surfaces, and signals rest at zero."""
         return self.options.sliding == "filippov"
+
+    def hold(self, t: float, held: Held) -> None:
+        """Hold the states by this from time t [s] on."""
+        if self.tape is not None and held != self.held:
+            self.tape.acts.append(Act(t, "held", held=held, x=self.x))
+        self.held = held
 
     def derivative(self, t: float, x: Floats, start: Floats | None = None) -> Floats:
         """dx/dt; start: the state at the start of the step."""

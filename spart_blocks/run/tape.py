@@ -7,7 +7,7 @@ by sb_note of driver.c, a loop in Python by `Taped`.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from spart_blocks.base.errors import RunError
 from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.events.holds import Held
 from spart_blocks.run.record.record import Dense, Keeper, Passing
 
 PLAIN, STOPPED, CROSSES = range(3)
@@ -34,15 +35,17 @@ class Act:
     """Something that acted at time t [s].
 
     kind: 'found' for crossings k at which the run acts, 'reset' for the reset of an EVENT, 'switch'
-    for a block that switches its mode, 'project' for states set to their constraints, 'held' for
-    states that are held from here on or released. ticks_follow: whether it came before the ticks
-    at this time.
+    for a block that switches its mode, 'project' for states set to their constraints, 'held' where
+    what holds the states changes. ticks_follow: whether it came before the ticks at this time.
+    held, x: if the kind is 'held', what holds the states from here on, and these.
     """
 
     t: float
     kind: Kind
     k: tuple[int, ...] = ()
     ticks_follow: bool = False
+    held: Held = field(default_factory=Held)
+    x: Floats | None = None
 
 
 class TapeStruct(ctypes.Structure):

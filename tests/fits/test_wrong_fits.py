@@ -101,7 +101,7 @@ def test_a_diagram_without_the_section_says_what_it_needs(decay):
 
 @pytest.mark.filterwarnings("ignore:runs go one by one")
 def test_a_run_without_a_derivative_is_told_and_fitted_by_values(tmp_path, measured):
-    """A ball that bounces without end comes to rest: where, has no derivative. v0 = 3 m/s."""
+    """w begins where its rate jumps, on either side of it with another v0. v0 = 3 m/s."""
     t = np.linspace(0.0, 0.6, 61)
     measured("ball.csv", t, y=3.0 * t - 0.5 * 9.81 * t**2)
     path = tmp_path / "ball.yaml"
@@ -109,8 +109,7 @@ def test_a_run_without_a_derivative_is_told_and_fitted_by_values(tmp_path, measu
         """
 params: {v0: 2.5}
 blocks:
-  ball: {type: HYBRID_SYSTEM, states: [y, v], f: [v, "-9.81"], x0: [0.001, $v0],
-         jumps: [{when: "y < 0", set: {v: "-0.3*v", y: "0"}}]}
+  ball: {type: HYBRID_SYSTEM, states: [y, v, w], f: [v, "-9.81", "1 + 0.5*sign(w - 2.5)"], x0: [0, $v0, $v0]}
   measured: {type: DATA, file: ball.csv, signals: [y]}
   apart: {type: SUM, signs: "+-"}
 wires: [ball.y -> apart.0, measured -> apart.1]

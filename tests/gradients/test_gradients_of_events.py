@@ -288,12 +288,6 @@ run: {T: 1}
         sb.gradient(written(text), of="final(x)", by=["when", "other"])
 
 
-def test_a_state_that_rests_at_zero_has_none(written):
-    text = FALLING.replace("run: {T: 0.7}", "run: {T: 2, sliding: filippov}")
-    with pytest.raises(sb.NoGradientError, match=r"slide or rest|grazes zero"):
-        sb.gradient(written(text), of="final(ball.y)", by="g")
-
-
 STEPPED = """
 params: {at: 1.0}
 blocks:

@@ -75,7 +75,7 @@ def cross(run: Run, found: Sequence[int], t: float, *, ticks_follow: bool = Fals
         count_crossings(run, found, t)
         _noted(run, t, "found", *found, ticks_follow=ticks_follow)
     kinds = {run.crossings[k].kind for k in found}
-    x, xd, held = run.x, run.xd, run.held
+    x, xd = run.x, run.xd
     inputs = run.engine.jump_inputs(t, x, xd) if kinds & {"event", "mode"} else ()
     sets_off = run.resetting and t > run.start and kinds & {"event", "mode"}
     values = run.watch(t, x) if sets_off else None
@@ -110,8 +110,6 @@ def cross(run: Run, found: Sequence[int], t: float, *, ticks_follow: bool = Fals
     if "event" in kinds and run.stopped is None:
         events = [k for k in first if run.crossings[k].kind == "event" and k not in touching]
         run.limit = after_resets(run, t, x, xd, events)
-    if run.held != held:
-        _noted(run, t, "held")
     return exact(t)
 
 

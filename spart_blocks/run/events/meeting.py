@@ -105,7 +105,7 @@ def _decide(run: Run, switching: Sequence[int], t: float) -> None:
     ks = list(dict.fromkeys([*(s.k for s in slid), *switching]))
     surfaces = surfaces_at(run.engine, t, run.x, run.xd, ks)
     if not surfaces:
-        run.held = replace(run.held, sliding=None)
+        run.hold(t, replace(run.held, sliding=None))
         for surface in slid:
             run.events.add(t, run.crossings[surface.k].block, "leaves zero")
         return
@@ -157,13 +157,13 @@ def _go(run: Run, t: float, slid: Sequence[Surface], way: Way) -> None:
         run.events.add(t, run.crossings[k].block, "slides along zero")
     for k in sorted(before - now):
         run.events.add(t, run.crossings[k].block, "leaves zero")
-    run.held = held
+    run.hold(t, held)
     run.x = run.project(t, run.x)
 
 
 def rest(run: Run, t: float, contact: Contact) -> None:
     """Hold the signal of an EVENT at zero from now on."""
-    run.held = replace(run.held, contacts=(*run.held.contacts, contact))
+    run.hold(t, replace(run.held, contacts=(*run.held.contacts, contact)))
     run.events.add(t, run.crossings[contact.k].block, "rests at zero")
     run.x = run.project(t, run.x)
 
@@ -175,6 +175,7 @@ def let_go(run: Run, t: float, found: Sequence[int]) -> None:
     if not run.held.contacts:
         return
     before = {c.k for c in run.held.contacts}
-    run.held, run.x = run.held.let_go(run.engine, t, run.x, run.xd, set(found))
+    held, run.x = run.held.let_go(run.engine, t, run.x, run.xd, set(found))
+    run.hold(t, held)
     for k in sorted(before - {c.k for c in run.held.contacts}):
         run.events.add(t, run.crossings[k].block, "leaves zero")
