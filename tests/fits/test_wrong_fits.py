@@ -109,7 +109,11 @@ def test_a_run_without_a_derivative_is_told_and_fitted_by_values(tmp_path, measu
         """
 params: {v0: 2.5}
 blocks:
-  ball: {type: HYBRID_SYSTEM, states: [y, v, w], f: [v, "-9.81", "1 + 0.5*sign(w - 2.5)"], x0: [0, $v0, $v0]}
+  ball:
+    type: HYBRID_SYSTEM
+    states: [y, v, w]
+    f: [v, "-9.81", "1 + 0.5*sign(w - 2.5)"]
+    x0: [0, $v0, $v0]
   measured: {type: DATA, file: ball.csv, signals: [y]}
   apart: {type: SUM, signs: "+-"}
 wires: [ball.y -> apart.0, measured -> apart.1]
