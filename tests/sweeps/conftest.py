@@ -5,6 +5,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.measures.work import Work
+from spart_blocks.workers.executor import Processes
 
 
 @pytest.fixture
@@ -34,3 +35,13 @@ def work_of():
         return Work(program, np.arange(count, dtype=np.int64), np.array(rows), **more)
 
     return make
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """An executor of one process that has no compiler."""
+    with Processes(1) as processes:
+        monkeypatch.setenv("SPART_COMPILER", "none")
+        processes.submit(int).result()  # starts the process
+        monkeypatch.delenv("SPART_COMPILER")
+        yield processes

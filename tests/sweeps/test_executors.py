@@ -142,16 +142,6 @@ def test_errors_of_the_input_are_raised_here(work):
         list(spread(work, each_run, executor=3))
 
 
-@pytest.fixture
-def bare(monkeypatch):
-    """An executor of one process that has no compiler."""
-    with Processes(1) as processes:
-        monkeypatch.setenv("SPART_COMPILER", "none")
-        processes.submit(int).result()  # starts the process
-        monkeypatch.delenv("SPART_COMPILER")
-        yield processes
-
-
 @pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 @pytest.mark.parametrize("runner", [each_run, lanes.fastest])
 def test_a_worker_without_a_compiler_borrows_libraries(bare, diagram_file, work_of, runner):

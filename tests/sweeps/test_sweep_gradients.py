@@ -9,6 +9,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError, SpartWarning
+from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.sweeps.storage.store import Folder
 
 LAG = """name: lag
@@ -303,6 +304,14 @@ def test_workers_give_the_same_derivatives_to_the_last_bit(diagram_file):
     alone = swept(path)
     with ThreadPoolExecutor(2) as executor:
         elsewhere = sb.sweep(path, executor=executor)
+    for name in alone.derivative_columns:
+        assert elsewhere[name].tolist() == alone[name].tolist(), name
+
+
+@pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+def test_a_worker_without_a_compiler_gives_the_same_bits(diagram_file, bare):
+    path = diagram_file(LAG)
+    alone, elsewhere = swept(path), sb.sweep(path, executor=bare)
     for name in alone.derivative_columns:
         assert elsewhere[name].tolist() == alone[name].tolist(), name
 
