@@ -71,8 +71,8 @@ KINDS: Mapping[str, JobKind] = {
     "sweep": JobKind(
         "sweep",
         "Sweep",
-        ("--over", "--runs", "--metric", "--variant", "--seed", "--until", "--keep", "--every",
-         "--workers", "--device", "--precision", *_SINGLE),
+        ("--over", "--runs", "--metric", "--gradient", "--variant", "--seed", "--until", "--keep",
+         "--every", "--workers", "--device", "--precision", *_SINGLE),
         lambda name, _: ("--out=sweep", "--report=report.html"),
         variants=False,
     ),
