@@ -112,7 +112,7 @@ class _Reading:
     ) -> None:
         self.given, self.places = given, places
         self.examples = dict(varied) if isinstance(varied, Mapping) else {}
-        self.varied = {alias: path for path in varied for alias in _aliases(path)}
+        self.varied = {alias: path for path in varied for alias in aliases(path)}
         self.blocks = {c.block for c in program.crossings if c.kind in EVENTFUL}
         self.found = Metrics(program, (), (), {}, {}, {}, self.varied)
         self.faults: list[Fault] = []
@@ -283,7 +283,7 @@ def _shapes(error: ValueError) -> str:
     return text
 
 
-def _aliases(path: str) -> set[str]:
+def aliases(path: str) -> set[str]:
     """The names that formulas may use for a varied path."""
     return {path, path.removeprefix("params."), path.removeprefix("blocks.")}
 

@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -204,6 +205,18 @@ def test_a_metric_of_a_varied_value_that_a_fault_sets_has_no_derivative(diagram_
     assert set(found["no_gradient"][~hurt]) == {""}
     slope = 0.5 * np.exp(-0.5 * found["k"][hurt] - 3 * (T - 0.5))
     assert found.gradients["end"]["k"][hurt] == pytest.approx(slope, abs=1e-9)
+
+
+def test_a_metric_of_an_initial_state_under_another_name_has_no_derivative():
+    """plant.initial.qm is part of plant.x0: a derivative by that would lack a term."""
+    metrics = {"moved": "final(plant.qm[0]) - plant.initial.qm[0]", "end": "final(plant.qm[0])"}
+    over = {"plant.initial.qm": [[0.1, 0, 0], [0.2, 0, 0]]}
+    path = Path(__file__).parents[2] / "diagrams" / "spacecraft_pd.yaml"
+    found = swept(path, over, metrics=metrics, gradients="plant.x0", T=0.2)
+    told = "moved: it uses plant.initial.qm, which is no parameter of that name"
+    assert set(found["no_gradient"]) == {told}
+    assert np.isnan(found.gradients["moved"]["plant.x0"]).all()
+    assert np.isfinite(found.gradients["end"]["plant.x0"]).all()
 
 
 def test_metrics_of_varied_values_that_are_no_parameters_have_derivatives(diagram_file):

@@ -15,7 +15,8 @@ from spart_blocks.diagram.sections.sweep_section import SweepSection
 from spart_blocks.gradients.gradient import differentiable, directions_of
 from spart_blocks.gradients.instants import NoGradientError
 from spart_blocks.gradients.readings import Refusing
-from spart_blocks.measures.metrics import derivative_labels
+from spart_blocks.measures.metrics import aliases, derivative_labels
+from spart_blocks.measures.signal_formulas import is_parameter
 from spart_blocks.measures.work import Derivatives
 from spart_blocks.program import Program
 from spart_blocks.run.simulate import options_with
@@ -104,9 +105,7 @@ class AskedDerivatives:
         shapes = {name: shape for name, shape in self.shapes.items() if name not in refused}
         by = {m: tuple(n for n in names if n in shapes) for m, names in self.by.items()}
         by = {metric: names for metric, names in by.items() if names}
-        both = (path for path in placed.switched if path in self.varied)
-        twice = {path: NoGradientError(f"{path} varies, and a fault sets it") for path in both}
-        constants = Refusing({**placed.fixed, **dict.fromkeys(twice, np.nan)}, twice)
+        constants = _constants(program, self.varied, placed.fixed, placed.switched)
         reasons = [*refused.values()]
         try:
             differentiable(self.formulas, program, constants=constants)
@@ -138,6 +137,22 @@ def _followed(changes: Any, placed: Placed) -> Any:
         if shift[entry] != entry and entry not in set_by_fault:
             changes[shift[entry]] = changes[entry]
     return changes
+
+
+def _constants(
+    program: Program, varied: Sequence[str], fixed: Mapping[str, Any], switched: Sequence[str] = ()
+) -> Refusing:
+    """The varied values that metrics cannot read as parameters of a program, by path. fixed: those
+    that are no parameters, which have derivatives of zero. switched: those that a fault sets, so
+    that the parameter has another value than the one that varies. The others are refused.
+    """
+    refused: dict[str, NoGradientError] = {}
+    for path in (path for path in varied if path not in fixed):
+        if path in switched:
+            refused[path] = NoGradientError(f"{path} varies, and a fault sets it")
+        elif not any(is_parameter(program, name) for name in aliases(path)):
+            refused[path] = NoGradientError(f"it uses {path}, which is no parameter of that name")
+    return Refusing({**fixed, **dict.fromkeys(refused, np.nan)}, refused)
 
 
 # --- what is asked -------------------------------------------------------------------------------
@@ -216,11 +231,11 @@ def _check_metrics(
     place: PlaceOf,
 ) -> None:
     """Raise InputError if metrics of a program have no derivatives, whatever the run."""
-    apart = [path for path in (*kinds.structural, *kinds.options) if path in varied]
+    fixed = {p: varied[p] for p in (*kinds.structural, *kinds.options) if p in varied}
     if "solver" in kinds.options.values():  # each run is told
         program = replace(program, run=options_with(program.run, {"solver": "auto"}))
     try:
-        differentiable(formulas, program, constants={path: varied[path] for path in apart})
+        differentiable(formulas, program, constants=_constants(program, tuple(varied), fixed))
     except InputError as error:
         raise InputError(
             replace(fault, message=f"gradients: {fault.message}", place=place())
