@@ -207,6 +207,13 @@ def test_a_metric_of_a_varied_value_that_a_fault_sets_has_no_derivative(diagram_
     assert found.gradients["end"]["k"][hurt] == pytest.approx(slope, abs=1e-9)
 
 
+def test_a_fault_from_the_start_has_the_derivative_at_its_value(diagram_file):
+    path = diagram_file(LAG.replace("sweep:\n", "sweep:\n  faults: {f: {at: 0, set: {k: 3}}}\n"))
+    found = swept(path, {"k": [1]})
+    assert found.gradients["end"]["k"] == pytest.approx(T * np.exp([-T, -3 * T]), abs=1e-9)
+    assert found["no_gradient"].tolist() == ["", "scaled: k varies, and a fault sets it"]
+
+
 def test_a_metric_of_an_initial_state_under_another_name_has_no_derivative():
     """plant.initial.qm is part of plant.x0: a derivative by that would lack a term."""
     metrics = {"moved": "final(plant.qm[0]) - plant.initial.qm[0]", "end": "final(plant.qm[0])"}

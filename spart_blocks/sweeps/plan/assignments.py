@@ -130,8 +130,8 @@ class Assigner:
                 works.append(one)
             else:
                 # Derivatives go along other directions where a fault sets other parameters.
-                along = None if self.derivatives_of is None else one.switched
-                parts.setdefault((id(one.program), along), []).append(one)
+                fault = None if self.derivatives_of is None else one.fault.name
+                parts.setdefault((id(one.program), fault), []).append(one)
         for some in parts.values():
             runs_of = np.concatenate([one.runs for one in some])
             if len(runs_of):
@@ -189,7 +189,7 @@ class Assigner:
             taken = {p: group.options[name] for p, name in kinds.options.items()
                      if name in group.options}  # fmt: skip
             fixed = {**group.structural, **taken}
-            yield Placed(program, structure, runs_of, rows.p[good], tuple(group.switched), fixed)
+            yield Placed(program, structure, runs_of, rows.p[good], group.fault, fixed)
 
     def _beyond_bounds(self, values: Mapping[str, Values]) -> Iterator[tuple[int, str]]:
         """The rows of values that are beyond the bounds that the file declares, with the reason."""
@@ -303,21 +303,22 @@ class Assigner:
 class Placed:
     """Runs (n,) of one structure with their parameters p (n, np).
 
-    program: that of the structure, with the run options of these runs. switched: paths that a
-    fault sets during the runs. fixed: those that are no parameters, and their values.
+    program: that of the structure, with the run options of these runs. fault: of these runs.
+    fixed: paths that are no parameters, and their values.
     """
 
     program: Program
     structure: Structure
     runs: Ints
     p: NDArray[np.float64]
-    switched: tuple[str, ...]
+    fault: PlannedFault
     fixed: Mapping[str, Any]
 
     @property
     def changed(self) -> set[int]:
         """The entries of p that a fault sets to other values during the runs."""
-        found = (self.structure.found[path].places for path in self.switched)
+        switched = self.fault.set if self.fault.at > 0 else ()
+        found = (self.structure.found[path].places for path in switched)
         each = (places for one in found if one is not None for places in one.places)
         return {entry for places in each for entry in places.ravel().tolist()}
 

@@ -90,8 +90,8 @@ class AskedDerivatives:
     # --- of the runs of one program -------------------------------------------------------------
 
     def of_runs(self, placed: Placed) -> Derivatives:
-        """Those of some runs; the same object for runs of one program and equal faults."""
-        key = (id(placed.program), placed.switched)
+        """Those of some runs; the same object for runs of one program and fault."""
+        key = (id(placed.program), placed.fault.name)
         if key not in self._known:
             while len(self._known) >= _MOST_KNOWN:
                 del self._known[next(iter(self._known))]
@@ -105,7 +105,7 @@ class AskedDerivatives:
         shapes = {name: shape for name, shape in self.shapes.items() if name not in refused}
         by = {m: tuple(n for n in names if n in shapes) for m, names in self.by.items()}
         by = {metric: names for metric, names in by.items() if names}
-        constants = _constants(program, self.varied, placed.fixed, placed.switched)
+        constants = _constants(program, self.varied, placed.fixed, tuple(placed.fault.set))
         reasons = [*refused.values()]
         try:
             differentiable(self.formulas, program, constants=constants)
@@ -140,15 +140,15 @@ def _followed(changes: Any, placed: Placed) -> Any:
 
 
 def _constants(
-    program: Program, varied: Sequence[str], fixed: Mapping[str, Any], switched: Sequence[str] = ()
+    program: Program, varied: Sequence[str], fixed: Mapping[str, Any], instead: Sequence[str] = ()
 ) -> Refusing:
     """The varied values that metrics cannot read as parameters of a program, by path. fixed: those
-    that are no parameters, which have derivatives of zero. switched: those that a fault sets, so
-    that the parameter has another value than the one that varies. The others are refused.
+    that are no parameters, which have derivatives of zero. instead: those that a fault sets, so
+    that the parameter has another value than the one that varies: they are refused, as others are.
     """
     refused: dict[str, NoGradientError] = {}
     for path in (path for path in varied if path not in fixed):
-        if path in switched:
+        if path in instead:
             refused[path] = NoGradientError(f"{path} varies, and a fault sets it")
         elif not any(is_parameter(program, name) for name in aliases(path)):
             refused[path] = NoGradientError(f"it uses {path}, which is no parameter of that name")
