@@ -23,8 +23,9 @@ from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.steps import Step
 from spart_blocks.gradients.stops import Stops, edge
 from spart_blocks.gradients.tangents import Directions, Floats, Integers
-from spart_blocks.run.constants import LOCATED
+from spart_blocks.run.constants import BESIDE, LOCATED
 from spart_blocks.run.events.holds import Contact
+from spart_blocks.run.events.sliding import geometry
 from spart_blocks.run.events.stops import just_after, just_before
 from spart_blocks.run.run import Run
 from spart_blocks.run.tape import CROSSES, HEAD, STOPPED, Act
@@ -144,6 +145,8 @@ class Forward:
         t, near, until, end = rows[k, :HEAD].tolist()
         at = self.check(k, at)
         low = just_after(t) if self.begins(k) else t
+        if self.begins(k) and t > self._last[0] + edge(t):  # a plain stop
+            self._last = t, np.zeros(self.directions.m)
         step = Step(self.law, at, (low, just_before(until) if end == STOPPED else near))
         read = dense and end != CROSSES
         seen = [] if read else [(time, [self._look_within(step, time - t)]) for time in within]
@@ -306,6 +309,7 @@ class Forward:
         the clocks due, and edges. crossed: the crossings that ended the step. still: whether it
         is the start of the run, which edges do not move.
         """
+        self._refuse_standing(near, slope)
         moves = self._moves(near, slope, crossed, t)
         unsure = self._unsure(moves, t)
         dt, block = (next(iter(moves.values())), None) if moves else self.edges.at(t)
@@ -455,6 +459,39 @@ class Forward:
             elif abs(values[k]) <= FAR * abs(rates[k]):  # others have jumped with it
                 moves[k] = -changes[k] / rates[k]
         return moves
+
+    def _refuse_standing(self, near: Place, slope: Floats) -> None:
+        """Raises NoGradientError if a signal stands exactly where the rates jump, with a change."""
+        guards, crossings = self.law.watched, self.engine.crossings
+        if guards is None:
+            return
+        zero = np.flatnonzero(guards.value(near.t, near.x, near.xd) == 0)
+        found = [k for k in zero.tolist() if crossings[k].kind in ("bend", "mode")]
+        if not found:
+            return
+        changes = guards.along(near.t, near.x, near.xd, 0.0, near.dx, near.dxd)
+        rates = guards.by_time(near.t, near.x, near.xd, slope)
+        for k in found:
+            if changes[k].any() and not rates[k] and self._jumps(near, k):
+                raise NoGradientError(
+                    "it stands where it switches, and would leave it to either side with other "
+                    "parameters",
+                    block=crossings[k].block,
+                    time=near.t,
+                )
+
+    def _jumps(self, at: Place, k: int) -> bool:
+        """Whether the rates jump where a zero-crossing function is zero: apart by half as much on
+        its two sides, they would otherwise differ by half as much.
+        """
+        near = geometry(self.engine, at.t, at.x, at.xd, [k])
+        way = near.size * BESIDE @ near.along
+        close, far = (
+            np.abs(self.law.slope(replace(at, x=at.x + n * way))
+                   - self.law.slope(replace(at, x=at.x - n * way))).max()
+            for n in (1, 2)
+        )  # fmt: skip
+        return bool(close > 0.75 * far)
 
     def _unsure(self, moves: dict[int, Floats], t: float) -> int | None:
         """A crossing at once after another instant, which does not move with that."""

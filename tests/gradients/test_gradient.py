@@ -98,3 +98,20 @@ def test_steps_without_a_compiler_have_the_same_changes(written, monkeypatch):
     for name, found in compiled.derivatives.items():
         for by, value in found.items():
             np.testing.assert_allclose(plain[name][by], value, rtol=1e-12, atol=1e-15)
+
+
+def test_equations_that_are_so_long_that_they_become_loops_have_the_same(written, monkeypatch):
+    """x' = -k sin(x) in 200 entries. tan(x/2) falls as exp(-k t)."""
+    monkeypatch.setattr("spart_blocks.gradients.seeded._LONG", 1)
+    begin = np.linspace(0.1, 3, 200)
+    text = f"""
+params: {{k: 1.5}}
+blocks:
+  rate: {{type: FCN, expression: "-k*sin(u)", params: {{k: $k}}}}
+  x: {{type: INTEGRATOR, x0: {begin.tolist()}}}
+wires: [rate -> x, x -> rate]
+run: {{T: 0.5, rtol: 1.0e-10, atol: 1.0e-12}}
+"""
+    found = sb.gradient(written(text), of="final(x)", by="k", method="forward")
+    ends = 2 * np.arctan(np.tan(begin / 2) * np.exp(-1.5 * 0.5))
+    np.testing.assert_allclose(found["k"], -0.5 * np.sin(ends), rtol=1e-8)

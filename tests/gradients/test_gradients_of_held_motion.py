@@ -168,7 +168,7 @@ def test_a_motion_that_begins_on_a_surface_has_none_by_what_moves_it_off(written
     """From either side it comes to the surface at another rate."""
     path = written(LEAVES.replace("x0: 0.3", "x0: 0.0"))
     assert sb.gradient(path, of="final(x)", by="a")["a"].item() == pytest.approx(-0.75, rel=1e-7)
-    with pytest.raises(sb.NoGradientError, match="rate: its signal grazes zero"):
+    with pytest.raises(sb.NoGradientError, match="rate: it stands where it switches"):
         sb.gradient(path, of="final(x)", by="x0")
 
 
@@ -193,6 +193,30 @@ def test_a_motion_that_is_put_on_a_surface_has_none_by_where_it_is_put(agrees, w
     agrees(PUT, "final(mass.z)", closed, {"b": 0.4})
     with pytest.raises(sb.NoGradientError, match="mass: it switches as soon as it begins"):
         sb.gradient(written(PUT), of="final(mass.z)", by="to")
+
+
+STANDS = """
+params: {b: 0.0, on: 2.0}
+blocks:
+  push: {type: STEP, T: 1, on: $on}
+  rate: {type: FCN, expression: "p + b - FRICTION", arguments: [p, v], params: {b: $b}}
+  v: {type: INTEGRATOR}
+wires: [push -> rate.p, rate -> v, v -> rate.v]
+run: {T: 2}
+"""
+
+
+@pytest.mark.parametrize("method", ["forward", "adjoint"])
+def test_a_mass_that_stands_where_its_friction_jumps_has_none_by_a_force(written, method):
+    """It would stick, or slide to either side. What acts later has one, and so has drag."""
+    path = written(STANDS.replace("FRICTION", "sign(v)"))
+    with pytest.raises(sb.NoGradientError, match="rate: it switches as soon as it begins"):
+        sb.gradient(path, of="final(v)", by="b", method=method)
+    with pytest.raises(sb.NoGradientError, match="rate: it stands where it switches"):
+        sb.gradient(path, of="final(v)", by="b", method=method, T=0.8)
+    assert sb.gradient(path, of="final(v)", by="on", method=method)["on"] == pytest.approx(1)
+    drag = written(STANDS.replace("FRICTION", "0*v*abs(v)"))
+    assert sb.gradient(drag, of="final(v)", by="b", method=method)["b"] == pytest.approx(2)
 
 
 def test_without_a_compiler_it_slides_with_the_same_gradient(agrees, monkeypatch):

@@ -290,6 +290,8 @@ class _Printer:
             numbers = [dialect.scalar_constant(value.number) for value in operands]
             return Value(ca.OP_CONST, name=f"{self._table(dialect.scalar, numbers)}[i]")
         at = self._at([v.name if self._has_index(v) else self._kept(v) for v in operands])
+        if self._is_free(first):  # its array may be of another type than `real`
+            return Value(ca.OP_ASSIGN, name=at)
         name = f"e{len(loads)}"
         if first.operation in MASKS:
             loads.append(f"const {dialect.mask} {name} = {dialect.truth.format(at)};")
