@@ -1,16 +1,18 @@
 """Inertial parameters of the 7-joint arm from torques with 5 % noise.
 
-An excitation trajectory is designed: a Fourier series in each joint (J. Swevers et al., "Optimal
-Robot Excitation and Identification", IEEE Trans. Robotics and Automation 13, 1997), within the
-arm's ranges and rates, that makes the determinant of the base parameters' information large.
-Pinocchio gives the torques, noise of 5 % of each joint's root mean square is added, and `sb.fit`
-starts from a robot whose masses, centres of mass and inertias are wrong by up to 30 %.
+An excitation trajectory is designed within the arm's ranges, rates and accelerations, from rest to
+rest, that makes the determinant of the base parameters' information large: by `sb.optimize`, and as
+its peer by a random search of Fourier series in each joint (J. Swevers et al., "Optimal Robot
+Excitation and Identification", IEEE Trans. Robotics and Automation 13, 1997). Both are repeated for
+the same time. Pinocchio gives the torques, noise of 5 % of each joint's root mean square is added,
+and `sb.fit` starts from a robot whose masses, centres of mass and inertias are wrong by up to 30 %.
 
 Told are the errors of the masses where these alone are searched, as bard has them (arXiv
 2605.31481: 1.24 %), and of the base parameters where all 70 are, with the errors of the torques
 of another motion.
 
 Run: python benchmarks/fit_inertia.py [--seconds 300] [--rate 100] [--noise 0.05] [--seed 1]
+         [--length 10] [--intervals 32] [--best]
 """
 
 from __future__ import annotations
@@ -19,11 +21,14 @@ import argparse
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+from scipy.interpolate import PPoly
 
 import spart_blocks as sb
 from spart_blocks.fits.base_parameters import regrouped
@@ -53,6 +58,31 @@ run: {T: 1}
 """
 
 
+EXCITATION = """
+name: arm-excitation
+robots:
+  arm: {urdf: arm.urdf, base: fixed}
+blocks:
+  jerk: {type: CONSTANT, value: [0, 0, 0, 0, 0, 0, 0]}
+  qdd: {type: INTEGRATOR, x0: [0, 0, 0, 0, 0, 0, 0]}
+  qd: {type: INTEGRATOR, x0: [0, 0, 0, 0, 0, 0, 0]}
+  q: {type: INTEGRATOR, x0: [0, 0, 0, 0, 0, 0, 0]}
+  weight: {type: GRAVITY, robot: arm}
+  arm_torques: {type: INVERSE_DYNAMICS, robot: arm}
+wires:
+  - jerk -> qdd
+  - qdd -> qd, arm_torques.umdot
+  - qd -> q, arm_torques.um
+  - q -> arm_torques.qm
+  - weight.wF0 -> arm_torques.wF0
+  - weight.wFm -> arm_torques.wFm
+run: {T: 1}
+"""
+JERK, SMOOTH = 400.0, 1e-4  # rad/s^3; what its square counts beside the information
+Motion = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""Positions, rates and accelerations (n, nu) at times (n,)."""
+
+
 def series(c: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions, rates and accelerations (n, nu) of coefficients (nu, 1 + 2 H) at t (n,)."""
     w = 2 * np.pi / PERIOD * np.arange(1, HARMONICS + 1)
@@ -71,14 +101,17 @@ def scaled(c: np.ndarray, model: pin.Model, t: np.ndarray) -> np.ndarray:
     return np.column_stack([middle, c[:, 1:] * size[:, None]])
 
 
-def information(c: np.ndarray, model: pin.Model, data: pin.Data, t: np.ndarray) -> float:
-    """The logarithm of the determinant of the base parameters' information, with noise relative
-    to each joint's torque."""
-    q, u, a = series(c, t)
+def information(
+    motion: Motion, model: pin.Model, t: np.ndarray, sd: np.ndarray | None = None
+) -> float:
+    """The logarithm of the determinant of the base parameters' information of a sample, with noise
+    sd (nu,), by default relative to each joint's torque."""
+    data = model.createData()
     rows = np.stack([np.array(pin.computeJointTorqueRegressor(model, data, *at))
-                     for at in zip(q, u, a, strict=True)])  # fmt: skip
+                     for at in zip(*motion(t), strict=True)])  # fmt: skip
     tau = rows @ np.concatenate([one.toDynamicParameters() for one in model.inertias[1:]])
-    rows = rows / np.sqrt(np.mean(tau**2, axis=0))[None, :, None]
+    sd = np.sqrt(np.mean(tau**2, axis=0)) if sd is None else sd
+    rows = rows / sd[None, :, None] / np.sqrt(len(t))
     singular = np.linalg.svd(rows.reshape(-1, rows.shape[2]), compute_uv=False)
     return float(2 * np.log(singular[:BASE]).sum())
 
@@ -91,17 +124,53 @@ optimization methods", ICRA 2016)."""
 
 def designed(model: pin.Model, count: int, rng: np.random.Generator) -> np.ndarray:
     """The best of random series, and of random changes of it."""
-    data, t = model.createData(), np.linspace(0, PERIOD, 100, endpoint=False)
+    t = np.linspace(0, PERIOD, 100, endpoint=False)
     best = scaled(rng.normal(size=(model.nv, 1 + 2 * HARMONICS)), model, t)
-    value = information(best, model, data, t)
+    value = information(partial(series, best), model, t)
     for k in range(count):
         drawn = rng.normal(size=best.shape)
         near = best + 0.3 * drawn * np.std(best[:, 1:], axis=1, keepdims=True)
         trial = scaled(drawn if k < count // 3 else near, model, t)
-        there = information(trial, model, data, t)
+        there = information(partial(series, trial), model, t)
         if there > value:
             best, value = trial, there
     return best
+
+
+def optimal(
+    model: pin.Model, rms: np.ndarray, noise: float, length: float, intervals: int
+) -> Motion:
+    """The motion of greatest information, of some length [s] and repeated. rms (nu,): the greatest
+    root mean squares of torques, of which the noise is a fraction."""
+    half = REACH * 0.5 * (model.upperPositionLimit - model.lowerPositionLimit)
+    middle = 0.5 * (model.upperPositionLimit + model.lowerPositionLimit)
+    effort = " + ".join(f"jerk[{k}]**2" for k in range(model.nv))
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "arm.urdf").write_text(MODEL.read_text())
+        (Path(folder) / "arm.yaml").write_text(EXCITATION)
+        found = sb.optimize(
+            Path(folder) / "arm.yaml",
+            maximize=f"information - {SMOOTH}*integral({effort})",
+            information={
+                "parameters": ["arm.inertial"],
+                "signals": {"arm_torques.taum": noise * rms},
+            },
+            controls={"jerk": [-JERK, JERK]},
+            T=length,
+            path={
+                "q": {"min": middle - half, "max": middle + half},
+                "qd": {"min": -SPEED, "max": SPEED},
+                "qdd": {"min": -RISE, "max": RISE},
+            },
+            end={"q": 0, "qd": 0, "qdd": 0},
+            constraints={f"rms(arm_torques.taum[{k}])": {"max": one} for k, one in enumerate(rms)},
+            mesh={"intervals": intervals, "refinements": 0, "tolerance": 0.05},
+        )
+    print(f"{found.why}, {found.search.solved.steps} steps, information {found.expected.value:.2f}")
+    jerk = PPoly(np.stack([np.diff(found["jerk"], axis=0) / np.diff(found.t)[:, None],
+                           found["jerk"][:-1]]), found.t)  # fmt: skip
+    ways = [jerk.antiderivative(k) for k in (3, 2, 1)]
+    return lambda t: tuple(way(np.mod(t, length)) for way in ways)
 
 
 def wrong(text: str, rng: np.random.Generator) -> str:
@@ -129,8 +198,8 @@ class Data:
     tau: np.ndarray
 
     @staticmethod
-    def of(model: pin.Model, c: np.ndarray, t: np.ndarray, noise: float, rng) -> Data:
-        motion, data = series(c, t), model.createData()
+    def of(model: pin.Model, motion_at: Motion, t: np.ndarray, noise: float, rng) -> Data:
+        motion, data = motion_at(t), model.createData()
         tau = np.stack([pin.rnea(model, data, *at) for at in zip(*motion, strict=True)])
         sd = noise * np.sqrt(np.mean(tau**2, axis=0))
         return Data(t, motion, tau + sd * rng.normal(size=tau.shape))
@@ -159,24 +228,50 @@ def main() -> None:
     options.add_argument("--noise", type=float, default=0.05)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--designs", type=int, default=300)
+    options.add_argument("--length", type=float, default=10.0, help="of the optimum [s]")
+    options.add_argument("--intervals", type=int, default=32, help="of its mesh")
+    options.add_argument("--best", action="store_true", help="fit the optimum's data alone")
     options.add_argument("--tool", type=Path, help="save a period of the arm with a tool, and end")
     given = options.parse_args()
     rng = np.random.default_rng(given.seed)
     model = pin.buildModelFromUrdf(str(MODEL))
     begun = time.perf_counter()
     c = designed(model, given.designs, rng)
-    print(f"excitation designed in {time.perf_counter() - begun:.1f} s")
+    fourier = partial(series, c)
+    print(f"Fourier series designed in {time.perf_counter() - begun:.1f} s")
     if given.tool is not None:
-        Data.of(with_tool(model), c, np.arange(250) * PERIOD / 250, given.noise, rng).save(
+        Data.of(with_tool(model), fourier, np.arange(250) * PERIOD / 250, given.noise, rng).save(
             given.tool
         )
         return
     t = np.arange(round(given.seconds * given.rate)) / given.rate
-    data = Data.of(model, c, t, given.noise, rng)
-    other = scaled(rng.normal(size=c.shape), model, t)
+    rms = np.sqrt(np.mean(Data.of(model, fourier, t, 0.0, rng).tau ** 2, axis=0))
+    begun = time.perf_counter()
+    best = optimal(model, rms, given.noise, given.length, given.intervals)
+    print(f"optimum designed in {time.perf_counter() - begun:.1f} s")
+    compared(model, fourier, best, t, given.noise * rms, given.noise)
+    other = partial(series, scaled(rng.normal(size=c.shape), model, t))
     unseen = Data.of(model, other, t[: len(t) // 3], 0.0, rng)
-    with tempfile.TemporaryDirectory() as folder:
-        fit(Path(folder), data, unseen, rng)
+    ways = {"optimum": best} if given.best else {"Fourier series": fourier, "optimum": best}
+    for name, motion in ways.items():
+        print(f"--- {name}")
+        draws = np.random.default_rng(given.seed + 1)
+        with tempfile.TemporaryDirectory() as folder:
+            fit(Path(folder), Data.of(model, motion, t, given.noise, draws), unseen, draws)
+
+
+def compared(
+    model: pin.Model, fourier: Motion, best: Motion, t: np.ndarray, sd: np.ndarray, noise: float
+) -> None:
+    """Print limits and information of both motions, for equal times."""
+    some = t[:: max(1, len(t) // 6000)]
+    for name, motion in (("Fourier series", fourier), ("optimum", best)):
+        q, u, a = (abs(one).max() for one in motion(t))
+        same, own = information(motion, model, some, sd), information(motion, model, some)
+        own -= 2 * BASE * np.log(noise)
+        print(f"{name}: at most {q:.2f} rad, {u:.2f} rad/s, {a:.2f} rad/s^2")
+        print(f"  log det of a sample's information {same:.2f} with equal noise, {own:.2f} with "
+              "relative noise")  # fmt: skip
 
 
 def fit(folder: Path, data: Data, unseen: Data, rng: np.random.Generator) -> None:

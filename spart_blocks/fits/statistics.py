@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 from scipy.stats import t as student
 
-from spart_blocks.fits.base_parameters import BaseParameter, regrouped
+from spart_blocks.fits.base_parameters import BaseParameter, Regrouped, regrouped
+from spart_blocks.fits.free import Space
 from spart_blocks.fits.search import Found
 from spart_blocks.gradients.tangents import Floats
 
@@ -81,36 +82,29 @@ def statistics_of(found: Found, confidence: float) -> Statistics:
     freedom = max(len(found.residuals) - len(free), 1)
     scale = float(np.sqrt(found.residuals @ found.residuals / freedom))
     size = space.sizes(values)
-    known = _Linear.of(J[:, free], size[free])
+    told = Told.of(space, values, J, free)
+    known = told.linear if told.groups is None else Linear.of(J[:, free], size[free])
     k = len(values)
     covariance = np.zeros((k, k))
     if len(free):
         covariance[np.ix_(free, free)] = scale**2 * known.covariance
         unknown = free[known.unknown]
         covariance[unknown, :] = covariance[:, unknown] = np.nan
-    labels, base, regular = space.labels, tuple[BaseParameter, ...](), known
-    names = [labels[k] for k in free]
-    if space.bodies:
-        groups = regrouped(space, values, J)
-        apart = free[~space.of_bodies[free]]
-        b, sizes = len(groups.kept), np.concatenate([size[apart], groups.sizes])
-        regular = _Linear.of(np.hstack([J[:, apart], groups.effects]), sizes)
-        base = groups.parameters(scale**2 * regular.covariance[len(apart) :, len(apart) :])
-        names = [*(labels[k] for k in apart), *(one.name for one in base)]
-        unclear = regular.unknown[regular.unknown >= len(apart)] - len(apart)
-        base = tuple(replace(base[k], error=np.nan) if k in unclear else base[k] for k in range(b))
-    combinations = tuple(
-        _combination(names, regular.V[j], regular.singular[j] / max(regular.singular[0], 1e-300))
-        for j in np.flatnonzero(regular.lost)
-    )
+    base = tuple[BaseParameter, ...]()
+    if told.groups is not None:
+        n, unknown = len(told.apart), told.linear.unknown
+        base = told.groups.parameters(scale**2 * told.linear.covariance[n:, n:])
+        base = tuple(
+            replace(one, error=np.nan) if n + k in unknown else one for k, one in enumerate(base)
+        )
     errors = np.sqrt(np.diag(covariance))
     wide = student.ppf(0.5 * (1 + confidence), freedom) * errors
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         ratio = np.exp(np.where(log, wide / np.where(log, values, 1.0), 0.0))
     least = np.where(log, values / ratio, values - wide)
     most = np.where(log, values * ratio, values + wide)
-    return Statistics(tuple(labels), values, errors, least, most, covariance, held, scale, freedom,
-                      known.singular, combinations, base)  # fmt: skip
+    return Statistics(tuple(space.labels), values, errors, least, most, covariance, held, scale,
+                      freedom, known.singular, told.combinations, base)  # fmt: skip
 
 
 def _held(found: Found) -> NDArray[np.bool_]:
@@ -130,7 +124,7 @@ def _held(found: Found) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class _Linear:
+class Linear:
     """Linear errors with derivatives by k values. singular, V (k, k): of the derivatives by the
     values relative to their sizes. lost (k,): the singular values that are not told from zero.
     covariance (k, k): for errors of variance 1, of what is known. unknown: the values that are not.
@@ -143,13 +137,49 @@ class _Linear:
     unknown: NDArray[np.intp]
 
     @staticmethod
-    def of(slopes: Floats, size: Floats) -> _Linear:
+    def of(slopes: Floats, size: Floats) -> Linear:
+        """Of errors with derivatives `slopes` (n, k) by values of sizes (k,)."""
         _, singular, V = np.linalg.svd(np.linalg.qr(slopes * size, mode="r"))
         lost = singular <= RESOLVED * singular.max(initial=0.0)
         kept = V[: len(singular)][~lost] / singular[~lost][:, None]
         covariance = (kept.T @ kept) * np.outer(size, size)
         unknown = np.flatnonzero(np.linalg.norm(V[: len(singular)][lost], axis=0) > UNKNOWN)
-        return _Linear(singular, V, lost, covariance, unknown)
+        return Linear(singular, V, lost, covariance, unknown)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What measurements may tell: `apart`, values that are of no link, then the base parameters of
+    links, `groups`. names (r,) and sizes (r,) of them. linear: the errors as they depend on these.
+    """
+
+    names: tuple[str, ...]
+    sizes: Floats
+    linear: Linear
+    apart: NDArray[np.intp]
+    groups: Regrouped | None
+
+    @staticmethod
+    def of(space: Space, values: Floats, slopes: Floats, free: NDArray[np.intp]) -> Told:
+        """Of errors with derivatives `slopes` (n, k) by the values, of which some are free."""
+        apart, labels = free[~space.of_bodies[free]], space.labels
+        names, sizes = [labels[k] for k in apart], space.sizes(values)[apart]
+        effects = slopes[:, apart]
+        groups = None
+        if space.bodies:
+            groups = regrouped(space, values, slopes)
+            names += [f"{groups.robots[k]}.{groups.names[k]}" for k in groups.kept]
+            sizes = np.concatenate([sizes, groups.sizes])
+            effects = np.hstack([effects, groups.effects])
+        return Told(tuple(names), sizes, Linear.of(effects, sizes), apart, groups)
+
+    @property
+    def combinations(self) -> tuple[Combination, ...]:
+        """What cannot be told apart."""
+        one = self.linear
+        strongest = one.singular.max(initial=1e-300)
+        return tuple(_combination(self.names, one.V[j], one.singular[j] / strongest)
+                     for j in np.flatnonzero(one.lost))  # fmt: skip
 
 
 def _combination(labels: Sequence[str], parts: Floats, strength: float) -> Combination:

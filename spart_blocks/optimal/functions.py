@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.fits.free import Free
+from spart_blocks.fits.free import Free, Placement
 from spart_blocks.gradients.readings import SUMS
 from spart_blocks.measures.metric_values import Unvaried
 from spart_blocks.measures.metrics import Metrics
+from spart_blocks.optimal.information import METRIC, Directions, upper
 from spart_blocks.optimal.problem import OBJECTIVE, PhaseProblem, Problem
 from spart_blocks.program.added_signals import entries
 from spart_blocks.program.slots import Places
@@ -30,7 +31,9 @@ class PhaseFunctions:
 
     rates: xdot. path: what is limited all the time. end: what is limited at the end. sums: what
     metrics integrate. ends: what metrics read at the start and at the end. start: q -> x, the
-    initial states.
+    initial states. slopes: the derivatives (w, b) of measured signals by what is to be estimated,
+    weighted by their noise, and information: the upper entries of slopes' slopes; None where
+    nothing is to be estimated. x then has the derivatives of states, too.
     """
 
     rates: Any
@@ -39,10 +42,14 @@ class PhaseFunctions:
     sums: Any
     ends: Any
     start: Any
+    slopes: Any = None
+    information: Any = None
 
 
-def phase_functions(problem: Problem, phase: PhaseProblem, read: Read) -> PhaseFunctions:
-    """The functions of one phase."""
+def phase_functions(
+    problem: Problem, phase: PhaseProblem, read: Read, directions: Directions | None = None
+) -> PhaseFunctions:
+    """The functions of one phase. directions: of what is to be estimated."""
     program = problem.program
     t, x, *_ = program.rates.sx_in()
     _, nu, nq = problem.counts
@@ -53,7 +60,9 @@ def phase_functions(problem: Problem, phase: PhaseProblem, read: Read) -> PhaseF
             for at, k in _entries(free, places):
                 p[at] = symbols[k]
     held = ca.SX(program.starts(phase.p)[1])
-    arguments = [t, x, u, q]
+    along = None if directions is None else _Along.of(problem, directions, (t, x, held, p))
+    whole = x if along is None else ca.vertcat(x, along.states)
+    arguments = [t, whole, u, q]
     names = ["t", "x", "u", "q"]
     signals = program.outputs(t, x, held, p)
 
@@ -65,15 +74,68 @@ def phase_functions(problem: Problem, phase: PhaseProblem, read: Read) -> PhaseF
 
     sums = [signals[rows_of.tolist()] ** power for _, rows_of, power in read.sums]
     ends = [row for _, of in read.ends for row in of.tolist()]
-    first = _starts(problem, p)
+    first = _starts(problem, p, problem.parameter_places)
+    rates = program.rates(t, x, held, p)
+    added: dict[str, Any] = {}
+    if along is not None:
+        first, rates = ca.vertcat(first, along.first), ca.vertcat(rates, along.rates)
+        Y, b = along.slopes, along.slopes.shape[1]
+        upper_rows, upper_columns = upper(b)
+        M = ca.vec(ca.mtimes(Y.T, Y))[(upper_columns * b + upper_rows).tolist()]
+        added = {"slopes": made("slopes", Y), "information": made("information", M)}
     return PhaseFunctions(
-        made("rates", program.rates(t, x, held, p)),
+        made("rates", rates),
         made("path", signals[rows(phase.path)]),
         made("end", signals[rows(phase.end)]),
         made("sums", ca.vertcat(ca.SX(0, 1), *sums)),
         made("ends", signals[ends]),
         ca.Function("start", [q], [ca.densify(first)]),
+        **added,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Along:
+    """Derivatives along directions, as expressions. slopes (w, b): of what is measured, weighted by
+    its noise. states (ns,): the derivatives of states. rates, first (ns,): theirs, and what they
+    are at first.
+    """
+
+    slopes: Any
+    states: Any
+    rates: Any
+    first: Any
+
+    @staticmethod
+    def of(problem: Problem, directions: Directions, at: tuple[Any, Any, Any, Any]) -> _Along:
+        program, (t, x, held, p) = problem.program, at
+        assert problem.wanted is not None
+        nx, b = directions.sensitive.shape
+        value = ca.SX.sym("value", b)
+        moved = p + ca.mtimes(ca.sparsify(ca.DM(directions.moves)), value)
+        there = [
+            program.outputs(t, x, held, moved)[problem.wanted.rows],
+            program.rates(t, x, held, moved),
+            _starts(problem, moved, problem.wanted.placement),
+        ]
+        along = [ca.jacobian(one, value) for one in there]
+        Y, B, first = ca.substitute(along, [value], [ca.SX.zeros(b)])
+        states = ca.SX.sym("s", directions.count)
+        S = ca.SX(nx, b)
+        rows = directions.places
+        for k, (i, j) in enumerate(rows):
+            S[i, j] = states[k]
+        rates = ca.SX(nx, b)
+        if rows:
+            A, C = (ca.jacobian(f(t, x, held, p), x) for f in (program.rates, program.outputs))
+            rates = ca.mtimes(A, S) + B
+            Y = Y + ca.mtimes(C[problem.wanted.rows, :], S)
+        none = ca.SX(0, 1)
+        of_states, of_first = (
+            ca.vertcat(none, *(one[i, j] for i, j in rows)) for one in (rates, first)
+        )
+        weights = ca.DM(np.sqrt(problem.wanted.weights))
+        return _Along(ca.diag(weights) @ ca.densify(Y), states, of_states, of_first)
 
 
 def _entries(free: Free, places: Sequence[Places]) -> Iterator[tuple[int, int]]:
@@ -83,13 +145,12 @@ def _entries(free: Free, places: Sequence[Places]) -> Iterator[tuple[int, int]]:
             yield at, free.part.start + (k if free.shape else 0)
 
 
-def _starts(problem: Problem, p: Any) -> Any:
-    """The initial states as expressions, projected where nothing of them is chosen."""
+def _starts(problem: Problem, p: Any, placement: Placement) -> Any:
+    """The initial states as expressions, projected where nothing of them is placed."""
     program = problem.program
     places = {slot.name: slot.part for slot in program.parameters}
     states = ca.SX(problem.engine.project(0.0, program.x0.copy()))
-    placed = problem.parameter_places.placed
-    chosen = {at for free, places in placed for at, _ in _entries(free, places)}
+    chosen = {at for free, places in placement.placed for at, _ in _entries(free, places)}
     for slot in program.states:
         part = places.get(program.start.get(slot.name, ""))
         if part is not None and chosen & {*range(part.start, part.stop)}:
@@ -118,8 +179,8 @@ class Read:
     """What the metrics of a problem read, and the metrics as functions of it.
 
     sums: gauges that integrate, with the entries of their signals and the power. ends: gauges that
-    read the start and the end. function: (duration, integrals, at the start, at the end) -> the
-    objective and the constraints, one after another.
+    read the start and the end. function: (duration, information, integrals, at the start, at
+    the end) -> the objective and the constraints, one after another.
     """
 
     problem: Problem
@@ -145,7 +206,7 @@ class Read:
             [known.symbols[gauge][which] for gauge, _ in made.ends] for which in ("first", "last")
         )
         parts = [ca.vertcat(none, *one) for one in (integrals, first, last)]
-        arguments = [known.time, *parts]
+        arguments = [known.time, known.information, *parts]
         made.function = ca.Function("metrics", arguments, [ca.vertcat(*values)])
         return made
 
@@ -160,6 +221,7 @@ class _Symbols(Unvaried):
     symbols: dict[Gauge, dict[str, Any]] = field(default_factory=dict)
     time: Any = field(default_factory=lambda: ca.SX.sym("T"))
     constants: Mapping[str, Any] = field(default_factory=dict)
+    information: Any = field(default_factory=lambda: ca.SX.sym(METRIC))
 
     def reading(self, gauge: Gauge, read: Callable[[Readings], Any]) -> Any:
         if np.isfinite([gauge.since, gauge.until]).any():
@@ -186,6 +248,9 @@ class _Symbols(Unvaried):
         else:
             found["any"] = np.ones((1, width))
         return read(_Asked(gauge, found))
+
+    def varied(self, name: str) -> Any:
+        return scalars(self.information).reshape(1, 1)
 
     def ever(self, gauge: Gauge) -> Any:
         return np.zeros((1, 1), dtype=bool)

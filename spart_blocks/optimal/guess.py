@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -22,6 +22,9 @@ WILD = 1e6
 """States of a run that are larger than this, times those at its start, are no guess."""
 MOST_RATES = 100_000
 """Rates that a run for a guess may take; one that needs more has come near a singularity."""
+
+Rates = Callable[[float, Floats], Floats]
+"""The derivatives (nx,) of states at a time."""
 
 
 def guessed(problem: Problem) -> Motion:
@@ -95,7 +98,7 @@ def _by_run(problem: Problem, meshes: Sequence[Mesh]) -> Motion:
         x = engine.project(0.0, engine.program.x0.copy()) if x is None else x
         recorded = problem.recorded
         times = t0 + T * np.concatenate([[0.0], mesh.times])
-        states = _followed(engine if recorded is None else recorded.engine, x, t0, times)
+        states = followed(_rates(engine if recorded is None else recorded.engine), x, times)
         if not np.abs(states).max() <= WILD * max(1.0, float(np.abs(states[0]).max())):
             raise RunError("its states grow without bound")
         controls = np.tile(u, (mesh.points, 1))
@@ -119,23 +122,30 @@ def _put_recorded(
             controls[:, one.part] = values[rows].T
 
 
-def _followed(engine: Native, x: Floats, t0: float, times: Floats) -> Floats:
-    """The states (n, nx) of a run from x at these times. Raises RunError where it fails or hardly
-    goes on."""
+def _rates(engine: Native) -> Rates:
+    xd = engine.program.xd0
+    return lambda t, x: engine.rates(t, x, xd)
+
+
+def followed(rates: Rates, x: Floats, times: Floats, rtol: float = 1e-6) -> Floats:
+    """The states (n, nx) of a motion from x at these times (n,), of which the first is its start.
+    Raises RunError where it fails or hardly goes on."""
     from scipy.integrate import solve_ivp
 
-    xd = engine.program.xd0
+    if not len(x):
+        return np.zeros((len(times), 0))
     count = 0
 
-    def rates(t: float, y: Floats) -> Floats:
+    def counted(t: float, y: Floats) -> Floats:
         nonlocal count
         count += 1
         if count > MOST_RATES:
             raise RunError(f"it hardly goes on at {t:.4g} s")
-        return engine.rates(t, np.ascontiguousarray(y), xd)
+        return rates(t, np.ascontiguousarray(y))
 
+    span = float(times[0]), float(times[-1])
     found = solve_ivp(
-        rates, (t0, float(times[-1])), x, t_eval=times, method="LSODA", rtol=1e-6, atol=1e-8,
+        counted, span, x, t_eval=times, method="LSODA", rtol=rtol, atol=1e-2 * rtol,
     )  # fmt: skip
     if not found.success or found.y.shape[1] != len(times):
         raise RunError(str(found.message))

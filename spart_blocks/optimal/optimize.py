@@ -35,6 +35,7 @@ def optimize(
     path: Mapping[str, Any] | None = None,
     end: Mapping[str, Any] | None = None,
     constraints: Mapping[str, Any] | None = None,
+    information: Mapping[str, Any] | None = None,
     phases: Mapping[str, Any] | None = None,
     mesh: Mapping[str, Any] | None = None,
     guess: Any = None,
@@ -53,7 +54,9 @@ def optimize(
     or "integral(u[0]**2)". controls: parameters that become functions of time, as the value of a
     CONSTANT, with bounds `[-1, 1]`. parameters: what is chosen once, initial states too. T: the
     duration [s], a number or bounds. path, end: formulas of signals with limits, a number or
-    `{"max": 1}`, all the time and at the end. constraints: metrics with limits. phases: parts of
+    `{"max": 1}`, all the time and at the end. constraints: metrics with limits. information: what
+    measurements are to tell, `{"parameters": ["R"], "signals": {"current": 0.05}}`; then
+    "information" is a metric. phases: parts of
     the motion in their order. mesh: intervals, degree, tolerance, refinements. guess: "run",
     "line", or the states at the end of lines. iterations: most steps on one mesh. exact: whether
     second derivatives are. start: an earlier optimum, or its .json file.
@@ -71,7 +74,8 @@ def optimize(
     changes = {
         "minimize": minimize, "maximize": maximize, "controls": controls,
         "parameters": parameters, "T": T, "path": path, "end": end, "constraints": constraints,
-        "phases": phases, "mesh": mesh, "guess": guess, "iterations": iterations, "exact": exact,
+        "information": information, "phases": phases, "mesh": mesh, "guess": guess,
+        "iterations": iterations, "exact": exact,
     }  # fmt: skip
     source = source_of(diagram)
     section = asked_section(source, "optimize", OptimizeSection, changes, added=("mesh",))

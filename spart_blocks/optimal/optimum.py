@@ -17,6 +17,7 @@ from spart_blocks.base.errors import Fault, InputError, counted
 from spart_blocks.base.paths import element_names
 from spart_blocks.fits.free import Free
 from spart_blocks.optimal.curves import Samples, samples_of
+from spart_blocks.optimal.expected import Expected
 from spart_blocks.optimal.gains import Gains, gains_of
 from spart_blocks.optimal.mesh import Floats, Mesh
 from spart_blocks.optimal.pictures import pictures
@@ -84,6 +85,12 @@ class Optimum(Tables):
         return solved.why
 
     @property
+    def expected(self) -> Expected | None:
+        """How well parameters could be estimated from the motion, where information is asked
+        for."""
+        return self.search.expected
+
+    @property
     def T(self) -> float:
         """The whole duration [s]."""
         return self.motion.T
@@ -147,9 +154,15 @@ class Optimum(Tables):
         return f"{self.title}: {value}, {counts}, {self.why}"
 
     def tables(self) -> list[TextTable]:
-        found = [self.chosen_table()]
+        return list(self.named_tables().values())
+
+    def named_tables(self) -> dict[str, TextTable]:
+        """The tables by their titles in a report."""
+        found = {"Chosen": self.chosen_table()}
+        if self.expected is not None:
+            found["Expected errors"] = self.expected.table()
         if len(self.search.errors) > 1:
-            found.append(self.meshes_table())
+            found["Meshes"] = self.meshes_table()
         return found
 
     def chosen_table(self) -> TextTable:
@@ -248,6 +261,7 @@ class Optimum(Tables):
             "parameters": {n: np.asarray(v).tolist() for n, v in self.parameters.items()},
             "controls": [one.name for one in self.problem.controls],
             "q": self.motion.q.tolist(),
+            **({} if self.expected is None else {"information": self.expected.plain()}),
             "phases": [
                 {"name": phase.name, "T": one.T, "degree": one.mesh.degree,
                  "borders": one.mesh.borders.tolist(), "x": one.x.tolist(), "u": one.u.tolist()}
@@ -279,7 +293,7 @@ class Optimum(Tables):
 
         head = self.ended, self.above
         name = Path(self.title).name
-        return write_report(path, name, head, self.tables(), self.notes(), self.plot())
+        return write_report(path, name, head, self.named_tables(), self.notes(), self.plot())
 
     def plot(self) -> list[Figure]:
         """Pictures: controls, states and the errors of the intervals."""

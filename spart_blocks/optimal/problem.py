@@ -15,7 +15,9 @@ from spart_blocks.base.errors import Fault, InputError, Place, brief
 from spart_blocks.diagram.sections.bounds import Bounds, Limits
 from spart_blocks.diagram.sections.optimize_section import OptimizeSection, Phase, Span
 from spart_blocks.fits.free import Free, Placement, entries_of, value_at
+from spart_blocks.fits.link_paths import LinkPaths
 from spart_blocks.measures.metrics import Metrics
+from spart_blocks.optimal.information import METRIC, Wanted, wanted
 from spart_blocks.optimal.recorded import Recorded, with_constants
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries
@@ -81,7 +83,8 @@ class MetricLimits:
 @dataclass(frozen=True)
 class Problem:
     """An optimal control problem. engine: with all signals that formulas need. sign: 1 to minimize,
-    -1 to maximize. recorded: what DATA blocks gave in place of controls, if there are some.
+    -1 to maximize. recorded: what DATA blocks gave in place of controls, if there are some. wanted:
+    what measurements are to tell, if that is asked for.
     """
 
     engine: Native
@@ -93,6 +96,7 @@ class Problem:
     phases: tuple[PhaseProblem, ...]
     constraints: tuple[MetricLimits, ...]
     recorded: Recorded | None = None
+    wanted: Wanted | None = None
 
     @property
     def program(self) -> Program:
@@ -146,7 +150,9 @@ class _Making:
         self.section = section
         self.source, self.recorded = with_constants(source, list(section.controls))
         source = self.source
-        paths = [*section.controls, *section.parameters]
+        told = [] if section.information is None else section.information.parameters
+        self.links = LinkPaths(source, told)
+        paths = [*section.controls, *section.parameters, *told, *self.links.quantities]
         self.names = {keys: f"limit_{k}" for k, keys in enumerate(self._limited())}
         """The names of the metrics that are the final values of limited formulas, by their keys."""
         self.overrides = source.matter_overrides(paths, {})
@@ -167,9 +173,14 @@ class _Making:
         _refuse_sudden(program)
         controls = self._chosen(section.controls, "controls")
         parameters = self._chosen(section.parameters, "parameters")
-        Placement((*controls.placed, *parameters.placed)).check_apart()
         metrics = self._metrics(text)
         engine = self.engine.of(metrics.program)
+        told = section.information
+        of_information = None
+        if told is not None:
+            of_information = wanted(self.source, told, self.links, engine, self._places)
+        estimated = () if of_information is None else of_information.placement.placed
+        Placement((*controls.placed, *parameters.placed, *estimated)).check_apart()
         phases = self.phases([one for one, _ in controls.placed], metrics)
         constraints = []
         for k, (label, limits) in enumerate(section.constraints.items()):
@@ -183,7 +194,7 @@ class _Making:
             fault = Fault(f"{text} has {metrics.widths[OBJECTIVE]} values", self._place(), hint)
             raise InputError(fault)
         return Problem(engine, section, metrics, sign, controls, parameters, phases,
-                       tuple(constraints), self.recorded)  # fmt: skip
+                       tuple(constraints), self.recorded, of_information)  # fmt: skip
 
     # --- formulas -------------------------------------------------------------------------
 
@@ -201,7 +212,8 @@ class _Making:
             places[name] = self._place(*keys)
         known = {name: place for name, place in places.items() if place is not None}
         try:
-            metrics = Metrics.of(given, self.engine.program, places=known)
+            varied = {METRIC: 0.0} if section.information else {}
+            metrics = Metrics.of(given, self.engine.program, varied, places=known)
         except InputError as error:
             raise InputError(replace(f, message=_own_words(f.message, given)) for f in
                              error.faults) from None  # fmt: skip

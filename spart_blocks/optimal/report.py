@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +17,12 @@ def write_report(
     path: str | Path,
     name: str,
     end: tuple[bool, str],
-    tables: Sequence[TextTable],
+    tables: Mapping[str, TextTable],
     notes: Sequence[str],
     figures: Sequence[Figure],
 ) -> Path:
     """Write the page, whole or not at all. end: whether an optimum was found, and what is told of
-    it. tables: of what was chosen and of the meshes."""
+    it. tables: by title, the first of what was chosen."""
     ended, told = end
     head = verdict(ended, "optimal" if ended else "no optimum", told)
     return write_page(
@@ -31,9 +31,9 @@ def write_report(
 
 
 def _sections(
-    tables: Sequence[TextTable], notes: Sequence[str], figures: Sequence[Figure]
+    tables: Mapping[str, TextTable], notes: Sequence[str], figures: Sequence[Figure]
 ) -> Iterator[tuple[str, str]]:
-    for title, one in zip(("Chosen", "Meshes"), tables, strict=False):
-        told = "".join(paragraph(note, "note") for note in notes) if title == "Chosen" else ""
+    for k, (title, one) in enumerate(tables.items()):
+        told = "" if k else "".join(paragraph(note, "note") for note in notes)
         yield title, table(one.head, one.rows) + told
     yield "Motion", "".join(picture(one, str(one.get_label())) for one in figures)

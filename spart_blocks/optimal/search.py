@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from spart_blocks.optimal.excitation import excited
+from spart_blocks.optimal.expected import Expected, information_errors
 from spart_blocks.optimal.functions import PhaseFunctions, Read, phase_functions
 from spart_blocks.optimal.guess import guessed, on_meshes
-from spart_blocks.optimal.mesh import Mesh
+from spart_blocks.optimal.information import Basis
+from spart_blocks.optimal.mesh import Floats, Mesh
 from spart_blocks.optimal.problem import Problem
 from spart_blocks.optimal.refinement import errors_of, refined
 from spart_blocks.optimal.solving import (
@@ -25,6 +28,8 @@ from spart_blocks.optimal.warm import carried
 
 WORSE = 3.0
 """Controls chatter if the error grows by more than this factor on a finer mesh."""
+TOLD = 1e-3
+"""How much an error of the information counts beside one of a state."""
 SETTLED = 1e-6
 """The objective has settled where it changes by a smaller fraction from mesh to mesh."""
 
@@ -32,7 +37,8 @@ SETTLED = 1e-6
 @dataclass(frozen=True, eq=False)
 class Search:
     """The end of a search. solved: on the last mesh. errors: the largest error of an interval, on
-    each mesh. objectives, intervals: on each mesh. functions: of the phases.
+    each mesh. objectives, intervals: on each mesh. functions: of the phases. expected: what
+    measurements would tell, where that was asked for.
     """
 
     problem: Problem
@@ -42,6 +48,7 @@ class Search:
     objectives: tuple[float, ...]
     intervals: tuple[int, ...]
     functions: tuple[PhaseFunctions, ...]
+    expected: Expected | None = None
 
     @property
     def accurate(self) -> bool:
@@ -53,17 +60,28 @@ def search(
     problem: Problem, start: Motion | None = None, progress: Progress | None = None
 ) -> Search:
     """The optimum of a problem. start: where the search starts, in place of the section's guess."""
+    read = Read.of(problem)
+    if problem.wanted is not None:
+        basis, guess = excited(problem, read, start)
+        return _Refining(problem, read, guess, progress, basis).search(guess)
     guess = guessed(problem) if start is None else start
-    return _Refining(problem, guess, progress).search(guess)
+    return _Refining(problem, read, guess, progress).search(guess)
 
 
 class _Refining:
     """A search on finer and finer meshes, with smaller and smaller weights of roughness."""
 
-    def __init__(self, problem: Problem, guess: Motion, progress: Progress | None) -> None:
-        self.problem, self.progress = problem, progress
-        read = Read.of(problem)
-        self.functions = [phase_functions(problem, phase, read) for phase in problem.phases]
+    def __init__(
+        self,
+        problem: Problem,
+        read: Read,
+        guess: Motion,
+        progress: Progress | None,
+        basis: Basis | None = None,
+    ) -> None:
+        self.problem, self.progress, self.read, self.basis = problem, progress, read, basis
+        along = None if basis is None else basis.directions
+        self.functions = [phase_functions(problem, phase, read, along) for phase in problem.phases]
         self.transcription = Transcription(problem, read, self.functions)
         self.sizes = Sizes.of(problem, guess)
         self.steps = 0
@@ -87,9 +105,11 @@ class _Refining:
             if not found.ended and best is not None:
                 interrupted = found.status == INTERRUPTED
                 return self._ended(replace(best, status=found.status) if interrupted else best)
-            off = errors_of(self.problem, found.motion, self.functions, self.sizes.x)
+            off = self._errors(found.motion)
             error = max(float(one.max(initial=0.0)) for one in off)
             if best is not None and self._chatters(error):
+                if smooth >= ROUGHLY:
+                    break
                 least = smooth = min(ROUGHLY, 10 * smooth)
                 continue  # again on this mesh
             best = found
@@ -113,13 +133,22 @@ class _Refining:
         warm = None if best is None else carried(best.program, program, *best.multipliers)
         for first in (warm, None):
             found = solve(
-                program, program.values(guess), iterations=section.iterations, exact=section.exact,
+                program, program.values(guess), iterations=section.iterations,
+                exact=section.exact and self.basis is None,
                 warm=first, smooth=smooth, progress=self.progress, steps_before=self.steps,
             )  # fmt: skip
             self.steps = found.steps
             if found.ended or first is None or found.status == INTERRUPTED:
                 break
         return found
+
+    def _errors(self, motion: Motion) -> list[Floats]:
+        """The error of each interval, by phase."""
+        off = errors_of(self.problem, motion, self.functions, self.sizes.x)
+        if self.basis is None:
+            return off
+        told = information_errors(self.problem, self.functions, motion)
+        return [np.maximum(a, TOLD * b) for a, b in zip(off, told, strict=True)]
 
     def _chatters(self, error: float) -> bool:
         """Whether controls gain from what the mesh misses, so that a finer one misses more."""
@@ -139,9 +168,16 @@ class _Refining:
         self.intervals.append(sum(one.mesh.n for one in found.motion.phases))
 
     def _ended(self, solved: Solved) -> Search:
+        problem, functions, motion = self.problem, self.functions, solved.motion
+        sizes, expected = self.sizes, None
+        if self.basis is not None:
+            expected = Expected.of(problem, self.basis, functions, motion)
+            nx = problem.counts[0]
+            motion, sizes = motion.of_states(nx), replace(sizes, x=sizes.x[:nx])
+            functions = [phase_functions(problem, phase, self.read) for phase in problem.phases]
         return Search(
-            self.problem, replace(solved, steps=self.steps), self.sizes, tuple(self.errors),
-            tuple(self.objectives), tuple(self.intervals), tuple(self.functions),
+            problem, replace(solved, steps=self.steps, motion=motion), sizes, tuple(self.errors),
+            tuple(self.objectives), tuple(self.intervals), tuple(functions), expected,
         )  # fmt: skip
 
 

@@ -40,6 +40,12 @@ ROUGHLY, SMOOTH = 1e-2, 1e-5
 """How much roughness of controls counts beside the scaled objective, on the first mesh and at last:
 so little that it decides only where the objective does not, as on singular arcs. On coarse meshes
 controls would chatter to gain from what these miss, and then on all that are made of them."""
+FIRST: dict[str, Any] = {
+    "ipopt.hessian_approximation": "limited-memory", "ipopt.limited_memory_max_history": 20,
+    "ipopt.tol": 1e-6, "ipopt.acceptable_tol": 1e-5,
+}  # fmt: skip
+"""Options of a search without second derivatives, which makes them from its last steps. It comes
+near an optimum more slowly than others."""
 ENDED = {"Solve_Succeeded": "optimal", "Solved_To_Acceptable_Level": "nearly optimal"}
 WARM: dict[str, Any] = {
     "ipopt.mu_strategy": "monotone", "ipopt.mu_init": 1e-8, "ipopt.warm_start_init_point": "yes",
@@ -172,7 +178,7 @@ def solve(
     watch = _Watch(program.w.numel(), program.g.numel(), told)
     options: dict[str, Any] = {**COMMON, "ipopt.max_iter": iterations, "iteration_callback": watch}
     if not exact:
-        options["ipopt.hessian_approximation"] = "limited-memory"
+        options |= FIRST
     first: dict[str, Any] = {}
     if warm is not None:
         options |= WARM

@@ -9,7 +9,7 @@ guess (J. T. Betts, "Practical Methods for Optimal Control", 2nd ed., SIAM 2010,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -17,6 +17,7 @@ import numpy as np
 
 from spart_blocks.fits.free import Free
 from spart_blocks.optimal.functions import PhaseFunctions, Read
+from spart_blocks.optimal.information import log_determinant
 from spart_blocks.optimal.mesh import Floats, Mesh, lagrange, radau
 from spart_blocks.optimal.problem import Limited, PhaseProblem, Problem, whole
 
@@ -56,6 +57,11 @@ class Motion:
         """The time at which each phase starts [s]."""
         return [0.0, *np.cumsum([one.T for one in self.phases])[:-1].tolist()]
 
+    def of_states(self, count: int) -> Motion:
+        """The motion of the first states alone."""
+        phases = tuple(replace(one, x=one.x[:, :count].copy()) for one in self.phases)
+        return Motion(phases, self.q)
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -71,7 +77,8 @@ class Condition:
 class Program:
     """A nonlinear program. w: scaled unknowns, from `low` to `high`. g: conditions, from `lbg` to
     `ubg`. f: the objective. rough: the mean square by which controls leave straight lines from
-    point to point. sizes: of the unknowns. conditions: what the rows of g are, in order.
+    point to point. states: their number. sizes: of the unknowns. conditions: what the rows of g
+    are, in order.
     """
 
     problem: Problem
@@ -80,6 +87,7 @@ class Program:
     f: Any
     rough: Any
     g: Any
+    states: int
     sizes: Floats
     low: Floats
     high: Floats
@@ -91,7 +99,7 @@ class Program:
         """The motion of scaled unknowns."""
         given = values * self.sizes
         problem, at = self.problem, 0
-        nx, nu, _ = problem.counts
+        nx, (_, nu, _) = self.states, problem.counts
         phases = []
         for mesh, phase in zip(self.meshes, problem.phases, strict=True):
             n = mesh.points
@@ -194,13 +202,16 @@ class _Written:
 @dataclass(frozen=True, eq=False)
 class _Phase:
     """A phase as expressions. first, last: the arguments of its functions at its start and end.
-    sums: what it adds to the integrals. rough: the roughness of its controls.
+    sums: what it adds to the integrals. rough: the roughness of its controls. points: the arguments
+    of its functions at all points, with weights of an integral over time.
     """
 
     first: tuple[Any, ...]
     last: tuple[Any, ...]
     sums: Any
     rough: Any
+    points: tuple[Any, ...]
+    weights: Any
 
 
 class Transcription:
@@ -232,6 +243,7 @@ class Transcription:
             problem.sign * metrics[0],
             sum((one.rough for one in phases), ca.MX(0.0)),
             ca.vertcat(*written.g),
+            len(sizes.x),
             whole(written.sizes),
             whole(written.low),
             whole(written.high),
@@ -282,7 +294,8 @@ class Transcription:
             rough = ca.sumsqr(bent) / n
         early = lagrange(radau(mesh.degree), np.zeros(1))[0]
         u0 = ca.mtimes(U[:, : mesh.degree], ca.MX(early)) if nu else ca.MX(0, 1)
-        return _Phase((t0, X[:, 0], u0, q), last, sums, rough)
+        weights = T * ca.MX(mesh.weights)
+        return _Phase((t0, X[:, 0], u0, q), last, sums, rough, points, weights)
 
     def _metrics(self, phases: Sequence[_Phase]) -> Any:
         """The objective and the metrics that are limited, one after another."""
@@ -293,7 +306,18 @@ class Transcription:
                 self.functions[-1].ends(*phases[-1].last),
             ]
         sums = sum((one.sums for one in phases[1:]), phases[0].sums)
-        return self.read.function(phases[-1].last[0], sums, *ends)
+        information = self._information(phases)
+        return self.read.function(phases[-1].last[0], information, sums, *ends)
+
+    def _information(self, phases: Sequence[_Phase]) -> Any:
+        """The logarithm of the determinant of the Fisher information; 0 where none is asked for."""
+        if self.problem.wanted is None:
+            return ca.MX(0.0)
+        M: Any = sum(
+            ca.mtimes(f.information.map(one.weights.numel())(*one.points), one.weights)
+            for f, one in zip(self.functions, phases, strict=True)
+        )
+        return log_determinant(self.functions[0].slopes.size2_out(0))(M)
 
 
 def _limits_of(limited: Sequence[Limited | Free]) -> tuple[Floats, Floats]:

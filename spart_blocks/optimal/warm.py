@@ -17,7 +17,7 @@ def carried(
 ) -> tuple[Floats, Floats]:
     """The multipliers of the unknowns' bounds and of the conditions on another mesh."""
     problem = before.problem
-    nx, nu, _ = problem.counts
+    nx, (_, nu, _) = before.states, problem.counts
     unknowns, at = list[Floats](), 0
     for phase, old, new in zip(problem.phases, before.meshes, after.meshes, strict=True):
         size = nx * (old.points + 1)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictStr, model_validator
 from pydantic import WithJsonSchema as WithSchema
 
+from spart_blocks.base.errors import brief
 from spart_blocks.diagram.sections.bounds import Bounded, Bounds, Limits, refuse_crossed
-from spart_blocks.diagram.sections.expectations import Positive, Values
+from spart_blocks.diagram.sections.expectations import Positive, Signal, Values
 from spart_blocks.diagram.sections.fit_section import Whole
 from spart_blocks.diagram.sections.section import Section
 
@@ -127,6 +129,26 @@ def _guess(raw: Any) -> Any:
     return raw
 
 
+class InformationSection(Section):
+    """What measurements of the motion are to tell."""
+
+    parameters: Annotated[list[StrictStr], Field(min_length=1)] = Field(
+        description="what is to be estimated, as parameters of fit: are named"
+    )
+    signals: Annotated[dict[Signal, Values], Field(min_length=1)] = Field(
+        description="measured signals, each with the standard deviation of its noise"
+    )
+    rate: Positive = Field(100.0, description="samples a second")
+
+    @model_validator(mode="after")
+    def _valid(self) -> InformationSection:
+        for signal, sd in self.signals.items():
+            if sd is None or not (np.asarray(sd, float) > 0).all():
+                text = f"{signal}: its noise is {brief(sd)}; a standard deviation is above zero"
+                raise ValueError(text)
+        return self
+
+
 class OptimizeSection(Conditions):
     """An optimal control problem of a diagram."""
 
@@ -145,6 +167,11 @@ class OptimizeSection(Conditions):
     )
     constraints: dict[StrictStr, Limited] = Field(
         default_factory=dict, description="metrics of the whole motion, and their limits"
+    )
+    information: InformationSection | None = Field(
+        None,
+        description="what measurements are to tell: `information` is then a metric, the logarithm "
+        "of the determinant of the Fisher information",
     )
     phases: dict[StrictStr, Phase] = Field(
         default_factory=dict, description="parts of the motion, in their order"
