@@ -1,12 +1,16 @@
 """Motions are designed for what measurements of them tell of parameters."""
 
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import spart_blocks as sb
 
+MODELS = Path(__file__).parents[2] / "models"
+DIAGRAMS = Path(__file__).parents[2] / "diagrams" / "optimal"
 TRAVEL = """
 name: travel
 params: {theta: 2.0}
@@ -177,3 +181,50 @@ def test_what_cannot_be_told_is_refused_with_its_place(travel, name):
 def test_information_needs_its_section(cart):
     with pytest.raises(sb.InputError, match="information"):
         sb.optimize(cart, minimize="information")
+
+
+FITTED = """
+name: fitted
+robots:
+  arm: {urdf: URDF}
+blocks:
+  motion: {type: DATA, file: motion.npz, signals: [q, qd, qdd]}
+  weight: {type: GRAVITY, robot: arm}
+  motors: {type: INVERSE_DYNAMICS, robot: arm}
+wires:
+  - motion.q -> motors.qm
+  - motion.qd -> motors.um
+  - motion.qdd -> motors.umdot
+  - weight.wF0 -> motors.wF0
+  - weight.wFm -> motors.wFm
+run: {T: 2}
+"""
+
+
+def test_expected_errors_of_base_parameters_are_those_of_a_fit(tmp_path):
+    """Of the four links of an arm of three joints the torques tell 15 sums."""
+    shutil.copy(MODELS / "arm3.urdf", tmp_path)
+    text = (DIAGRAMS / "arm_excitation.yaml").read_text().replace("../../models/", "")
+    shutil.copy(DIAGRAMS / "arm_excitation_optimum.csv", tmp_path)
+    told = {"parameters": ["arm.inertial"], "signals": {"motors.taum": 0.5}, "rate": 100}
+    found = sb.optimize(
+        _file(tmp_path, "arm", text), information=told, T=2, iterations=20,
+        mesh={"intervals": 10}, end={"qd": 0},
+    )  # fmt: skip
+    assert len(found.expected.names) == 15
+    run = found.rerun.results[0]
+    t = np.arange(0.0, 2.0, 0.01)
+    motion = {n: _at(run, n, t) for n in ("q", "qd", "qdd")}
+    noise = 0.5 * np.random.default_rng(1).normal(size=(len(t), 3))
+    np.savez(tmp_path / "motion.npz", t=t, tau=_at(run, "motors.taum", t) + noise, **motion)
+    diagram = _file(tmp_path, "fitted", FITTED.replace("URDF", "arm3.urdf"))
+    signals = {"motors.taum": {"column": "tau", "sd": 0.5}}
+    data = {"run": {"file": str(tmp_path / "motion.npz"), "signals": signals}}
+    fitted = sb.fit(diagram, {"arm.inertial": None}, data).statistics
+    assert tuple(one.name for one in fitted.base) == found.expected.names
+    errors = np.array([one.error for one in fitted.base]) / fitted.scale
+    np.testing.assert_allclose(found.expected.errors, errors, rtol=0.1)
+
+
+def _at(run, name, t):
+    return np.column_stack([np.interp(t, run.t, column) for column in np.array(run[name]).T])
