@@ -215,8 +215,7 @@ class _Making:
             varied = {METRIC: 0.0} if section.information else {}
             metrics = Metrics.of(given, self.engine.program, varied, places=known)
         except InputError as error:
-            raise InputError(replace(f, message=_own_words(f.message, given)) for f in
-                             error.faults) from None  # fmt: skip
+            raise InputError(_in_own_words(f, given) for f in error.faults) from None
         return metrics
 
     def _limited(self) -> Iterator[tuple[str, ...]]:
@@ -316,11 +315,15 @@ class _Making:
         return found
 
 
-def _own_words(message: str, given: Mapping[str, str]) -> str:
-    """A message about a metric of this module, with the text that was given."""
+def _in_own_words(fault: Fault, given: Mapping[str, str]) -> Fault:
+    """A fault of a metric of this module, with the text that was given."""
+    message = fault.message
     for name, text in given.items():
         message = message.replace(f"metric {name}: ", f"{text}: ")
-    return message
+    if f"there is no value {METRIC!r}" in message:
+        hint = "say of what: information: {parameters: [motor.R], signals: {motor.i: 0.05}}"
+        return replace(fault, message=message, hint=hint)
+    return replace(fault, message=message)
 
 
 def _signal_of(metrics: Metrics, name: str) -> str:
