@@ -124,11 +124,8 @@ class Forward:
 
     def begin(self, at: Place) -> tuple[Place, list[Look]]:
         """The states after what happens at the start of the run, and what is seen there."""
-        slope = self.law.slope(at, just_before(at.t))
-        moving = self.edges.at(at.t)[1]
-        if moving and (slope != self.law.slope(at, just_after(at.t))).any():
-            text = "it switches at the start of the run, and would after it with other parameters"
-            raise NoGradientError(text, block=moving, time=at.t)
+        self._refuse_edges(at, "start")
+        slope = self.law.slope(at)
         first, acts = self.stops.first, self._taken(at.t)
         at = self._instant(at, slope, at.t, True, first, acts, still=True)
         return at, [self._look(at)]
@@ -164,21 +161,34 @@ class Forward:
             due = self.stops.sets[self.stops.due[k]]
             at = self._instant(over, slope, until, end == STOPPED, due, acted, crossed)
             if k + 1 == len(rows) and end != CROSSES:
-                at = self._at_the_end(at, slope)
+                at = self._at_the_end(at)
         else:
             at = self.maps.project(over) if self.engine.drifting else over
             at = self.law.onto(at)
         return at, [replace(close, dt=at.dt), self._look(at)], seen
 
-    def _at_the_end(self, at: Place, slope: Floats) -> Place:
-        """The states at the end of a run that no crossing ends: it stands still. slope: the rates
-        just before.
+    def _at_the_end(self, at: Place) -> Place:
+        """The states at the end of a run that no crossing ends: it stands still."""
+        self._refuse_edges(at, "end")
+        return replace(at, dt=np.zeros_like(at.dt))
+
+    def _refuse_edges(self, at: Place, which: str) -> None:
+        """Raises NoGradientError if what switches at the start or the end of the run moves, and the
+        rates or the integrands jump by it. They may be undefined before the start.
         """
         moving = self.edges.at(at.t)[1]
-        if moving and (slope != self.law.slope(at, just_after(at.t))).any():
-            text = "it switches at the end of the run, and would after it with other parameters"
+        if moving is None:
+            return
+        sides = []
+        for t in (just_before(at.t), just_after(at.t)):
+            summed = self.law.summed
+            sums = np.zeros(0) if summed is None else summed.value(t, at.x, at.xd)
+            sides.append(np.concatenate([self.law.slope(at, t), sums]))
+        if ((sides[0] != sides[1]) & np.isfinite(sides).all(axis=0)).any():
+            text = (
+                f"it switches at the {which} of the run, and would after it with other parameters"
+            )
             raise NoGradientError(text, block=moving, time=at.t)
-        return replace(at, dt=np.zeros_like(at.dt))
 
     def begins(self, k: int) -> bool:
         """Whether row k begins at a stop."""

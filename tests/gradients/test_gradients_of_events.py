@@ -308,6 +308,43 @@ def test_a_source_that_switches_at_the_end_has_none_by_its_time(written):
     assert sb.gradient(path, of="final(x)", by="at", T=1.5)["at"] == pytest.approx(-1, rel=1e-9)
 
 
+UNSEEN = """
+params: {at: AT}
+blocks:
+  step: {type: STEP, T: $at}
+  shown: {type: SCOPE}
+  rate: {type: GAIN, K: 2}
+  x: {type: INTEGRATOR, x0: 1.0}
+wires: [step -> shown, rate -> x, x -> rate]
+run: {T: 1}
+"""
+
+
+@pytest.mark.parametrize(("at", "which"), [("0.0", "start"), ("1.0", "end")])
+def test_the_integral_of_a_source_that_switches_at_either_end_has_none_by_its_time(
+    written, at, which
+):
+    """No state sees the step: its integral does."""
+    path = written(UNSEEN.replace("AT", at))
+    assert sb.gradient(path, of="integral(x)", by="at")["at"] == 0
+    with pytest.raises(sb.NoGradientError, match=f"step: it switches at the {which} of the run"):
+        sb.gradient(path, of="integral(step)", by="at")
+
+
+def test_a_table_over_time_that_begins_with_the_run_has_its_gradient(agrees):
+    """It has no value before. x' = k t - x."""
+    text = """
+params: {k: 2.0}
+blocks:
+  table: {type: INTERPOLATE, x: [0, 5], y: [0, 5], time: true}
+  rate: {type: FCN, expression: "k*u - x", arguments: [u, x], params: {k: $k}}
+  x: {type: INTEGRATOR}
+wires: [table -> rate.u, rate -> x, x -> rate.x]
+run: {T: 1}
+"""
+    agrees(text, "final(x)", lambda k: k * np.exp(-1), {"k": 2.0})
+
+
 def test_a_source_that_switches_at_the_end_leaves_what_does_not_see_it(written):
     """The end of the run stands still: y = t + 1 is 2 there."""
     more = (
