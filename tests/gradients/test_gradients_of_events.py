@@ -309,7 +309,7 @@ def test_a_source_that_switches_at_the_end_has_none_by_its_time(written):
 
 
 UNSEEN = """
-params: {at: AT}
+params: {at: WHEN}
 blocks:
   step: {type: STEP, T: $at}
   shown: {type: SCOPE}
@@ -325,7 +325,7 @@ def test_the_integral_of_a_source_that_switches_at_either_end_has_none_by_its_ti
     written, at, which
 ):
     """No state sees the step: its integral does."""
-    path = written(UNSEEN.replace("AT", at))
+    path = written(UNSEEN.replace("WHEN", at))
     assert sb.gradient(path, of="integral(x)", by="at")["at"] == 0
     with pytest.raises(sb.NoGradientError, match=f"step: it switches at the {which} of the run"):
         sb.gradient(path, of="integral(step)", by="at")
