@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from extrapolated_differences import extrapolated, parameters_of
 
 import spart_blocks as sb
-from spart_blocks.base.paths import element_names, split_index
+from spart_blocks.base.paths import split_index
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 STATELESS = {"arm_tool"}
@@ -49,32 +50,6 @@ def signals_of(program):
     return [n for n in plain if n.startswith(blocks) or f"{n}." in blocks][:FEW]
 
 
-def parameters_of(program):
-    """The first elements of parameters."""
-    found = []
-    for slot in program.parameters:
-        value = program.p[slot.part]
-        if value.size and np.isfinite(value).all():
-            found.append(element_names(slot.name, slot.shape)[0])
-    return found[:FEW]
-
-
-def extrapolated(function, at, step):
-    """The derivative (w,) by central differences of halved steps, and its error."""
-    rows, best, least = [], None, np.inf
-    for k in range(6):
-        row = [(function(at + step) - function(at - step)) / (2 * step)]
-        for j in range(k):
-            row.append(row[j] + (row[j] - rows[-1][j]) / (4 ** (j + 1) - 1))
-        if rows:
-            error = np.abs(row[-1] - rows[-1][-1]).max()
-            if error < least:
-                best, least = row[-1], error
-        rows.append(row)
-        step /= 2
-    return best, least
-
-
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_gradients_of_every_diagram(path):
     program = sb.trace(path)
@@ -82,7 +57,7 @@ def test_gradients_of_every_diagram(path):
     if path.stem in STEPPED:
         options["solver"] = "RK4"
         options["max_step"] = 0.01
-    signals, names = signals_of(program), parameters_of(program)
+    signals, names = signals_of(program), parameters_of(program)[:FEW]
     assert signals
     assert names
     of = {f"m{k}": f"final({name!r})" for k, name in enumerate(signals)}
