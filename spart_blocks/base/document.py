@@ -114,7 +114,7 @@ class Document:
 
     def place(self, *path: Key) -> Place:
         """Where the value at this path is written, or the nearest value around it."""
-        for end in range(len(path), 0, -1):
+        for end in range(len(path) if self.replaced else 0, 0, -1):
             if path[:end] in self.replaced:
                 return self.replaced[path[:end]]
         node = self._nearest(self._written(path))

@@ -194,8 +194,8 @@ class Builder:
         full = f"blocks.{wiring.prefix}{name}"
         places = self.product.places
         places[full] = self.document.key_place(*keys)
-        for key in section.parameters:
-            self._note_value(f"{full}.{key}", section.parameters[key], (*keys, key))
+        for key, value in section.parameters.items():
+            self._note_value(f"{full}.{key}", value, (*keys, key))
 
     def _note_value(self, full: str, value: Any, keys: Keys) -> None:
         """Record the places of a parameter and of the entries within it."""
@@ -250,8 +250,9 @@ class Builder:
         if block is not None:
             if sources:
                 with_shapes(block, sources)
-            place = self.document.place(*keys, "expression")
-            warn_of_constants(block, f"{place}: {name} ({kind.name})", self.reader.params(keys))
+            if attribute(block, "formulas", ()):
+                place = self.document.place(*keys, "expression")
+                warn_of_constants(block, f"{place}: {name} ({kind.name})", self.reader.params(keys))
             for doubt in attribute(block, "doubts", ()):
                 about = _named_by(doubt.split(" ", 1)[0], given)
                 told = f"{name} ({kind.name}){':' if about else ''} {doubt}"

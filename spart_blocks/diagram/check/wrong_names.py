@@ -89,7 +89,8 @@ def tell_names(kinds: Kinds) -> None:
         raise UnknownNameError(name, self)
 
     def wire(self: Any, name: str, value: Any) -> None:
-        if isinstance(value, (Block, Plug)) and not hasattr(self, name):
+        kinds = type(value).__mro__  # isinstance asks Python's code: Block is an abstract class
+        if (Block in kinds or Plug in kinds) and not hasattr(self, name):
             names = [port.name for port in input_ports(self)] if "nin" in vars(self) else []
             if near_names(name, names):
                 raise UnknownNameError(name, self)
