@@ -142,6 +142,8 @@ def _has_value(nominal: Floats, use: Use, value: Any) -> bool:
         part = part[key]
     try:
         given = np.asarray(value, dtype=float)
-        return bool(np.array_equal(np.broadcast_to(given, np.shape(part)), part))
+        if given.shape != np.shape(part):
+            given = np.broadcast_to(given, np.shape(part))
+        return bool((given == part).all())
     except (TypeError, ValueError):
         return False

@@ -46,7 +46,7 @@ def shapes_of(values: Sequence[Any]) -> list[Shape] | None:
     """
     if any(isinstance(v, (dict, str)) or v is None or hasattr(v, "inv") for v in values):
         return None
-    return [tuple(v.shape) if isinstance(v, np.ndarray) else np.shape(v) for v in values]
+    return [tuple(v.shape) if hasattr(v, "shape") else np.shape(v) for v in values]
 
 
 def shape_text(shape: Shape) -> str:

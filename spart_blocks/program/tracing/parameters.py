@@ -151,7 +151,7 @@ def _names(uses: Sequence[_Use], origins: Origins) -> dict[str, str]:
             names |= dict.fromkeys(alike, parameter)
     for name, value in values.items():
         of_plant = name.replace(f"{COMPANION}.", ".")
-        if np.array_equal(value, values.get(of_plant, np.nan)):
+        if of_plant != name and np.array_equal(value, values.get(of_plant, np.nan)):
             names[name] = names[of_plant]
     return names
 

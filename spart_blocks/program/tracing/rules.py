@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -511,10 +512,9 @@ def rule_of(block: Any) -> Rule:
     """How to trace a block. A block of bdsim that is not in RULES gets a rule that refuses it, with
     the reason.
     """
-    kind = gates.own_class(block)
-    if kind.__module__.startswith("bdsim.blocks."):
-        key = f"{kind.__module__.removeprefix('bdsim.blocks.')}.{kind.__name__}"
-        rule = RULES.get(key) or _no("it has no rule yet")
+    kind: Any = gates.own_class(block)
+    rule = _bdsim_rule(kind)
+    if rule is not None:
         gate = gates.gate_of(block)
         return rule if gate is None else _gated(rule, gate)
     return Rule(
@@ -524,6 +524,15 @@ def rule_of(block: Any) -> Rule:
         # A block that calls what cannot be traced says so in `untraced`.
         reason=attribute(block, "untraced"),
     )
+
+
+@cache
+def _bdsim_rule(kind: type[Any]) -> Rule | None:
+    """The rule of a class of bdsim; None for other classes."""
+    if not kind.__module__.startswith("bdsim.blocks."):
+        return None
+    key = f"{kind.__module__.removeprefix('bdsim.blocks.')}.{kind.__name__}"
+    return RULES.get(key) or _no("it has no rule yet")
 
 
 def _gated(rule: Rule, gate: gates.Gate) -> Rule:

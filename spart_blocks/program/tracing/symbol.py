@@ -57,8 +57,7 @@ def folded(value: Any) -> Any:
 def scalars(column: Any) -> SymbolArray:
     """The entries of an SX column (n,1) as an array (n,)."""
     out = np.empty(column.numel(), dtype=object)
-    for k in range(column.numel()):
-        out[k] = Symbol(column[k])
+    out[:] = [Symbol(entry) for entry in column.elements()]
     return out.view(SymbolArray)
 
 

@@ -112,10 +112,11 @@ def _signals(traced: Evaluation) -> tuple[tuple[Slot, ...], list[Any]]:
     slots, columns, start = [], [], 0
     for node in traced.order:
         for k, value in enumerate(traced.values[node.index]):
-            slot = Slot(node.output_name(k), start, np.shape(box(value)))
+            column = box(value)
+            slot = Slot(node.output_name(k), start, column.shape)
             start = slot.part.stop
             slots.append(slot)
-            columns.append(box(value))
+            columns.append(column)
     return tuple(slots), columns
 
 
