@@ -154,8 +154,9 @@ class Node:
         """Its inputs. values[index][port]: outputs of nodes. The first `unread` ones, which are
         not read, are None.
         """
-        inputs: list[Any] = [None] * unread
-        inputs += [values[index][port] for index, port in self.sources[unread:]]
+        inputs: list[Any] = [values[index][port] for index, port in self.sources[unread:]]
+        if unread:
+            inputs = [None] * unread + inputs
         for k in self._vectors_of_one:
             # bdsim's blocks give a vector of one as a number.
             if k >= unread and np.ndim(inputs[k]) == 0:

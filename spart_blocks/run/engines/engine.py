@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -54,7 +55,6 @@ class Engine(ABC):
     traced: ClassVar[bool]
     title: str
     run: RunOptions
-    display: Display
     continuous: Mapping[str, slice]
     sampled: Mapping[str, slice]
     clocks: tuple[Clock, ...]
@@ -62,6 +62,11 @@ class Engine(ABC):
     drifting: bool = False
     damped: Sequence[str] = ()
     jacobian: Callable[[float, Floats, Floats], Floats] | None = None
+
+    @cached_property
+    @abstractmethod
+    def display(self) -> Display:
+        """What is shown of the diagram."""
 
     # --- the equations ---------------------------------------------------------------
 

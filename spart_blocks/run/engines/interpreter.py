@@ -12,7 +12,7 @@ from contextlib import suppress
 from copy import copy
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from spart_blocks.base.errors import InputError, RunError, SpartError, raised_in
 from spart_blocks.block_support.ports import as_signal, attribute, wrong_outputs
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.network.clocks import Clock, clocks_of
-from spart_blocks.diagram.network.display import display_of, signal_names
+from spart_blocks.diagram.network.display import Display, display_of, signal_names
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node
 from spart_blocks.diagram.network.gates import at_tick, resets_at_ticks
 from spart_blocks.diagram.network.loop_block import AlgebraicLoop, LoopCheck
@@ -32,6 +32,7 @@ from spart_blocks.program.tracing.rules import (
     drifts,
     needs_fixed_steps,
     passes_singular,
+    random_entries,
     rule_of,
 )
 from spart_blocks.program.tracing.seen import with_signals
@@ -58,7 +59,6 @@ class Interpreter(Engine):
         self.title, self.run = diagram.name, diagram.run
         self.nodes = wiring.nodes
         self.node = {node.name: node for node in self.nodes}
-        self.display = display_of(wiring)
         self._names = signal_names(wiring)
         ordered = [self.nodes[i] for i in wiring.schedule]
         self._evaluated = [node for node in ordered if node.kind not in ("sink", "graphics")]
@@ -88,8 +88,19 @@ class Interpreter(Engine):
         ]
         self._jumping = [n for n in blocks if hasattr(blocks[n], "jumped")]
         self._completing = [n for n in blocks if getattr(blocks[n], "told_of_steps", False)]
+        by_rule = {n: rule_of(block).project for n, block in blocks.items()}
+        self._projected = {
+            n: rule
+            for n, rule in by_rule.items()
+            if rule is not None or attribute(blocks[n], "project") is not None
+        }
         self._unread = [node.unread for node in self.nodes]
         self._restarting = [node for node in sampled if resets_at_ticks(node.block)]
+
+    @cached_property
+    def display(self) -> Display:
+        """What is shown of the diagram; not needed where a program is compared with the blocks."""
+        return display_of(self.wiring)
 
     # --- evaluation ----------------------------------------------------------------
 
@@ -139,8 +150,9 @@ class Interpreter(Engine):
         due: Collection[str] = (),
     ) -> Values:
         values = Values.none(len(self.nodes))
+        held_at = self._held.by_node
         for node in nodes:
-            held = self._held.by_node.get(node.index)
+            held = held_at.get(node.index)
             try:
                 if held is not None and held.clock in due:
                     values[node.index] = self.evaluated(node, t, values, x, xd)
@@ -165,6 +177,26 @@ class Interpreter(Engine):
         after = values.after[node.name] = self._next(node, t, values, xd)
         return self.output(node, t, values, x, xd, after)
 
+    @cached_property
+    def constrained(self) -> Sequence[tuple[int, str, slice]]:
+        """The states that not any numbers suit: which vector (0: x, 1: xd), the block that makes
+        valid ones, and their entries. A held state is made by its block.
+        """
+        held = {one.name: one.block for one in self.holds}
+        outputs = {one.name for one in self.holds if one.shows == "output"}
+        parts = [(0, name, part) for name, part in self.continuous.items()]
+        parts += [
+            (1, held.get(name, name), part)
+            for name, part in self.sampled.items()
+            if name not in outputs
+        ]
+        return [
+            (which, name, part)
+            for which, name, part in parts
+            if attribute(self.node[name].block, "nearby") is not None
+            or random_entries(self.node[name].block, part.stop - part.start)
+        ]
+
     def output(
         self,
         node: Node,
@@ -183,12 +215,14 @@ class Interpreter(Engine):
                     lambda member, _: self.evaluated(member, t, values, x, xd),
                 )
         state = self._state(node, x, xd) if state is None else state
-        with Failing(node, "output", t):
+        try:
             inputs = node.inputs(values, self._unread[node.index])
             own = self._corrected.get(node.index)
             out = own(t, inputs, state) if own else node.block.output(t, inputs, state)
             if isinstance(out, (list, tuple)) and len(out) == len(node.out_ports):
-                return [as_signal(v) for v in out]
+                return [v if type(v) is float else as_signal(v) for v in out]
+        except Exception as error:  # costs nothing until it is raised, unlike a context
+            raise_failure(error, node, "output", t)
         text = wrong_outputs(out, len(node.out_ports))
         raise RunError(text, block=node.name, time=t, place=node.place)
 
@@ -211,13 +245,12 @@ class Interpreter(Engine):
         for name, part in self.continuous.items():
             node = self.node[name]
             try:
-                with Failing(node, "deriv", t):
-                    inputs = [np.array(v) for v in node.inputs(values)]
-                    by = x if start is None or name not in self._limited else start
-                    xdot[part] = self._rates[name](t, inputs, by[part])
-            except RunError:
-                self.check_finite(t, values)
-                raise
+                inputs = [np.array(v) for v in node.inputs(values)]
+                by = x if start is None or name not in self._limited else start
+                xdot[part] = self._rates[name](t, inputs, by[part])
+            except Exception as error:
+                self.check_finite(t, values)  # its inputs may be the cause
+                raise_failure(error, node, "deriv", t)
         if not np.isfinite(xdot).all():
             self.check_finite(t, values)
             block = not_finite(self.continuous, xdot)
@@ -277,13 +310,12 @@ class Interpreter(Engine):
 
     def project(self, t: float, x: Floats) -> Floats:
         out = x.copy()
-        for name, part in self.continuous.items():
-            block = self.node[name].block
-            rule = rule_of(block)
-            if rule.project is not None:
-                with Failing(self.node[name], "project", t):
-                    out[part] = rule.project(block, x[part])
-            elif attribute(block, "project") is not None:
+        for name, rule in self._projected.items():
+            node, part = self.node[name], self.continuous[name]
+            if rule is not None:
+                with Failing(node, "project", t):
+                    out[part] = rule(node.block, x[part])
+            else:
                 out[part] = self._own(name, "project", t, x[part])
         return out
 
@@ -593,8 +625,7 @@ class Failing:
     """A context in which any exception becomes a RunError that names the block.
 
     method: the method of the block, or a description. refuses: whether an InputError stays an
-    InputError. This is a class because it is faster than a generator, and each call of a block
-    uses it.
+    InputError. This is a class because it is faster than a generator.
     """
 
     __slots__ = ("method", "node", "refuses", "t")
@@ -610,15 +641,20 @@ class Failing:
             return
         if self.refuses and isinstance(error, InputError):
             return
-        if isinstance(error, SpartError):
-            text, _, hint = str(error).partition("\n")
-        else:
-            text = f"{self.method} failed: {type(error).__name__}: {error}"
-            hint = raised_in(error)
-        raise RunError(
-            text,
-            block=self.node.name,
-            time=self.t,
-            hint=hint.strip() or None,
-            place=self.node.place,
-        ) from error
+        raise_failure(error, self.node, self.method, self.t)
+
+
+def raise_failure(error: Exception, node: Node, method: str, t: float) -> NoReturn:
+    """Raise the exception of a block's method as a RunError that names the block; a RunError as it
+    is.
+    """
+    if isinstance(error, RunError):
+        raise error
+    if isinstance(error, SpartError):
+        text, _, hint = str(error).partition("\n")
+    else:
+        text = f"{method} failed: {type(error).__name__}: {error}"
+        hint = raised_in(error)
+    raise RunError(
+        text, block=node.name, time=t, hint=hint.strip() or None, place=node.place
+    ) from error

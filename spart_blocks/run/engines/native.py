@@ -18,6 +18,7 @@ import numpy as np
 from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.base.rows import parted
 from spart_blocks.diagram.network.clocks import Clock
+from spart_blocks.diagram.network.display import Display
 from spart_blocks.program import Program
 from spart_blocks.program.program import Handover
 from spart_blocks.program.tracing.switching import Crossing, SwitchTimes
@@ -80,7 +81,7 @@ class Native(Engine):
 
     def __init__(self, program: Program, reference: Reference | None = None) -> None:
         self.program, self._reference = program, reference and cache(reference)
-        self.title, self.run, self.display = program.name, program.run, program.display
+        self.title, self.run = program.name, program.run
         self.clocks, self.drifting = program.clocks, bool(program.drifting)
         self.damped = program.damped
         self.continuous = {slot.name: slot.part for slot in program.states}
@@ -89,6 +90,10 @@ class Native(Engine):
         self.slot = {slot.name: slot for slot in program.signals}
         self.jacobian = self._jacobian
         self._derived: dict[Any, Any] = {}
+
+    @cached_property
+    def display(self) -> Display:
+        return self.program.display
 
     def with_parameters(self, p: Floats) -> Native:
         """An engine of the same program with other parameters p (np,). Both share the derived

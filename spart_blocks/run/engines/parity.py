@@ -35,19 +35,11 @@ def random_states(
 ) -> tuple[Floats, Floats]:
     """Random states near x and xd.
 
-    A block whose state has constraints makes it by its method `nearby(x, spread, rng)`; a held
-    state is made by its block. Raises RunError if this has the wrong shape.
+    A block whose state has constraints makes it by its method `nearby(x, spread, rng)`. Raises
+    RunError if this has the wrong shape.
     """
     near = tuple(s + rng.normal(scale=SPREAD, size=len(s)) for s in (x, xd))
-    held = {one.name: one.block for one in blocks.holds}
-    outputs = {one.name for one in blocks.holds if one.shows == "output"}
-    parts = [(0, name, part) for name, part in blocks.continuous.items()]
-    parts += [
-        (1, held.get(name, name), part)
-        for name, part in blocks.sampled.items()
-        if name not in outputs
-    ]
-    for which, name, part in parts:
+    for which, name, part in blocks.constrained:
         near[which][part] = _nearby(blocks, name, (x, xd)[which][part], near[which][part], rng)
     return near[0], near[1]
 
@@ -190,8 +182,14 @@ def _joined(parts: Mapping[str, Floats]) -> Floats:
 def _check_signals(
     native: Native, blocks: Interpreter, values: Values, t: float, y: Any, within: float
 ) -> None:
-    flat = [np.ravel(value) for i in blocks.wiring.schedule for value in values[i]]
-    want = np.concatenate([np.zeros(0), *flat])
+    flat: list[Any] = []
+    for i in blocks.wiring.schedule:
+        for value in values[i]:
+            if isinstance(value, float):
+                flat.append(value)
+            else:
+                flat += np.ravel(value).tolist()
+    want = np.array(flat)
     # One comparison for all; signal by signal only if that fails, or at the start, for the shapes.
     if t and want.shape == y.shape:
         near = np.abs(y - want) <= within * np.maximum(1.0, np.abs(want))
