@@ -92,6 +92,31 @@ def test_margins_of_a_double_integrator_with_a_lead_are_its_closed_form():
     assert loop.delay_margin().value == pytest.approx(margin.value / w)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_poles_at_zero_that_rounding_has_parted_are_taken_to_be_there(seed):
+    """The same loop in turned coordinates, with a state that nothing reaches: its two poles at zero
+    are some 1e-8 apart."""
+    a, b, k = 1.0, 9.0, 12.0
+    rng = np.random.default_rng(seed)
+    T, _ = np.linalg.qr(rng.normal(size=(4, 4)))
+    A = np.array([[0, 1, 0, 0.3], [0, 0, 1, 0], [0, 0, -b, 0.2], [0, 0, 0, -2]])
+    B, C = np.array([[0], [0], [1.0], [0]]), np.array([[k * a, k, 0, 0.5]])
+    for dt in (0.0, 0.01):
+        L = Matrices(A, B, C, np.zeros((1, 1)))
+        if dt:
+            turned = np.linalg.inv(np.eye(4) - 0.5 * dt * A)  # Tustin's
+            L = Matrices((np.eye(4) + 0.5 * dt * A) @ turned, dt * turned @ B, C @ turned,
+                         0.5 * dt * C @ turned @ B, dt)  # fmt: skip
+        L = Matrices(T @ L.A @ T.T, T @ L.B, L.C @ T.T, L.D, dt)
+        loop = Loop(L, Changes.none(L))
+        margin = loop.phase_margin()
+        w = 2 / dt * math.tan(margin.w * dt / 2) if dt else margin.w
+        assert margin.value == pytest.approx(math.atan(w / a) - math.atan(w / b), rel=1e-6)
+        assert k * math.hypot(w, a) == pytest.approx(w**2 * math.hypot(w, b), rel=1e-6)
+        if not dt:
+            assert math.isinf(loop.gain_margin().value)
+
+
 def test_the_disk_of_a_margin_has_its_gains_and_phases():
     """Seiler, Packard and Gahinet (2020), of the symmetric disk: a = 0.8 allows gains from 0.43 to
     2.33, and a phase of 2 atan(a / 2)."""

@@ -24,7 +24,8 @@ def grid(of: Matrices, level: float = 1.0) -> Floats:
     level: a gain that it may have at some of them.
     """
     s = of.s_poles[np.isfinite(of.s_poles)]
-    speeds = np.abs(s)[np.abs(s) > 1e-9 * np.abs(s).max(initial=0.0)]
+    s = s[np.abs(s) > of.parted / (of.dt or 1.0)]
+    speeds = np.abs(s)
     low, high = (speeds.min(), speeds.max()) if len(speeds) else (1.0, 1.0)
     low, high = low / _BEYOND, min(high * _BEYOND, of.nyquist)
     if of.dt:
@@ -57,8 +58,7 @@ def _regular(of: Matrices, w: float) -> bool:
     """Whether no pole lies at a frequency."""
     if np.isinf(w):
         return True
-    distance = np.abs(of.variable(w) - of.poles).min(initial=np.inf)
-    return bool(distance > 1e-9 * max(1e-3, np.abs(of.poles).max(initial=0.0)))
+    return bool(np.abs(of.variable(w) - of.poles).min(initial=np.inf) > of.parted)
 
 
 def _negative(of: Matrices, w: float) -> bool:

@@ -22,6 +22,10 @@ HIDDEN = 1e-10
 """A direction of the states is not controllable, or not observable, whose coupling is below this
 fraction of the largest entry of the balanced matrices.
 """
+_SPLIT = 1e-7
+"""Rounding parts equal poles by about its square root. Those at zero are taken to be there that are
+no further away than this fraction of the norm of A.
+"""
 _BESIDE = 1e-7
 """Where (v I - A) is singular, derivatives are taken this far beside, relative to the poles."""
 
@@ -39,6 +43,11 @@ class Matrices:
     @cached_property
     def poles(self) -> Complex:
         return np.asarray(np.linalg.eigvals(self.A), dtype=complex)
+
+    @cached_property
+    def parted(self) -> float:
+        """How far rounding may part equal poles."""
+        return _SPLIT * float(np.linalg.norm(self.A)) if self.A.size else 0.0
 
     def variable(self, w: Any) -> Any:
         """v at frequencies w [rad/s]."""
@@ -160,6 +169,8 @@ def controllable(A: Floats, B: Floats, C: Floats) -> tuple[Floats, Floats, Float
         moved = T.T @ A @ T
         step = moved[done + rank :, done : done + rank]
         done += rank
+    if done == n:  # turned, its poles would be those of rounded matrices
+        return A, B, C
     T = T[:, :done]
     return T.T @ A @ T, T.T @ B, C @ T
 
