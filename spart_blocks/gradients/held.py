@@ -21,7 +21,14 @@ from spart_blocks.gradients.tangents import Directions, Floats, Tangent
 from spart_blocks.program import Program
 from spart_blocks.run.constants import BESIDE
 from spart_blocks.run.events.holds import Held
-from spart_blocks.run.events.sliding import Geometry, Sides, geometry, settled, weights
+from spart_blocks.run.events.sliding import (
+    Geometry,
+    Sides,
+    combined,
+    geometry,
+    settled,
+    weights,
+)
 from spart_blocks.run.run import Run
 
 SAME = 1e-6
@@ -299,11 +306,12 @@ class Motion:
             near, far = (program.rates(t, x + next(points), xd, p) for _ in range(2))
             fields[sides] = 2 * near - far
             rates[sides] = ca.jtimes(g, x, fields[sides]) + ca.jacobian(g, t)
-        numbers, off = given, _blend(rates, given)
+        numbers, off = given, combined(rates, ca.vertsplit(given))
         step = ca.solve(ca.jacobian(off, given), off)
         for _ in range(2 if n else 1):  # each doubles the order up to which derivatives are exact
             numbers = numbers - ca.substitute(step, given, numbers)
-        return _Free(arguments, x, ways, _blend(fields, numbers), numbers, rates)
+        slope = combined(fields, ca.vertsplit(numbers))
+        return _Free(arguments, x, ways, slope, numbers, rates)
 
 
 @dataclass(frozen=True)
@@ -319,14 +327,3 @@ class _Free:
     slope: Any
     weights: Any
     rates: dict[Sides, Any]
-
-
-def _blend(found: dict[Sides, Any], numbers: Any) -> Any:
-    """The combination of the values for all sides, as `combined` of sliding.py."""
-    total = 0
-    for sides, value in found.items():
-        weight = 1
-        for side, number in zip(sides, ca.vertsplit(numbers), strict=True):
-            weight = weight * (number if side > 0 else 1 - number)
-        total = total + weight * value
-    return total

@@ -14,9 +14,10 @@ jumps over zero has no zero, and thus no surface.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,14 +203,16 @@ def _roots(square: float, linear: float, constant: float) -> Iterator[float]:
         yield constant / half
 
 
-def combined(found: dict[Sides, Floats], numbers: Floats) -> Floats:
+def combined(found: Mapping[Sides, Any], numbers: Iterable[Any]) -> Any:
     """The combination of the values for all sides, with these numbers as weights of the upper
-    sides.
+    sides; of arrays, or of expressions.
     """
-    total = np.zeros_like(next(iter(found.values())))
+    numbers, total = list(numbers), 0.0
     for sides, value in found.items():
-        up = np.array(sides) > 0
-        total = total + np.prod(np.where(up, numbers, 1 - numbers)) * value
+        weight = 1.0
+        for side, number in zip(sides, numbers, strict=True):
+            weight = weight * (number if side > 0 else 1 - number)
+        total = total + weight * value
     return total
 
 
@@ -227,7 +230,8 @@ class Sliding:
     def rates(self, engine: Engine, t: float, x: Floats, xd: Floats) -> Floats:
         """dx/dt along the surfaces; next to them as at the nearest point on them."""
         beside, numbers = self._at(engine, t, x, xd)
-        return combined(beside.field, numbers)
+        rates: Floats = combined(beside.field, numbers)
+        return rates
 
     def watch(self, engine: Engine, t: float, x: Floats, xd: Floats, values: Floats) -> Floats:
         """The zero-crossing values, with those of the surfaces replaced: positive if the motion
@@ -330,4 +334,5 @@ def _consistent(
     numbers = weights({choice: rate[list(slid)] for choice, rate in own.items()})
     if np.abs(numbers - 0.5).max() > 0.5:
         return None
-    return combined(own, numbers)[list(others)]
+    rates: Floats = combined(own, numbers)[list(others)]
+    return rates
