@@ -16,6 +16,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spart_blocks.gradients.instants import NoGradientError
 from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.tangents import Directions, Floats, Tangent
 from spart_blocks.program import Program
@@ -223,6 +224,12 @@ class HeldMotion:
             pushed = np.array(
                 [self._by_time(self.approach, arguments, way) - by_time for way in ways]
             ).T
+            if np.linalg.matrix_rank(pushed) < len(pushed):
+                raise NoGradientError(
+                    "signals rest at zero that are not independent of each other",
+                    block=engine.crossings[self.contacts[-1]].block,
+                    time=t,
+                )
             x = x - np.linalg.solve(pushed, self.approach.value(*arguments)) @ ways
         arguments = (t, np.append(x, self.ways), xd, aside, beside, weighted)
         return _Spot(x, near, aside, pushed, arguments)

@@ -289,3 +289,10 @@ def test_the_direction_of_what_holds_it_has_a_gradient_too(agrees):
         return -m * 10 * t / (1 - r) - 10 * m / (1 + r) * (2 - rests)
 
     agrees(TURNED, "final(ball.w)", closed, {"r": 0.5, "m": 0.3}, within=1e-6)
+
+
+def test_a_ball_that_rests_by_two_signals_at_once_is_told_to_have_none(written):
+    twice = "set: {v: -r*v}}, {when: 3*y < 0, set: {v: 1.1*v}}"
+    path = written(RESTING.replace("set: {v: -r*v}}", twice))
+    with pytest.raises(sb.NoGradientError, match="not independent"):
+        sb.gradient(path, of="final(ball.y)", by="c")
