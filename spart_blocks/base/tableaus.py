@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from spart_blocks.base import verner
 
 if TYPE_CHECKING:  # names alone are asked for by commands that need no numbers
     import numpy as np
@@ -18,15 +20,21 @@ FIXED_STEP: tuple[FixedStepMethod, ...] = get_args(FixedStepMethod)
 """The methods below without error control, in any order."""
 RECOMMENDED: FixedStepMethod = "RK4"
 """The one of them that is the default and that hints name first."""
-CONTROLLED = "RK45"
-"""The method below whose steps are as long as its error allows."""
+PairMethod = Literal["RK45", "Tsit5", "DOP853", "Vern7", "Vern8"]
+PAIRS: tuple[PairMethod, ...] = get_args(PairMethod)
+"""The methods below with steps as long as their error allows, in rising order."""
+CONTROLLED: PairMethod = "RK45"
+"""The one of them that is the default."""
 
 
 @dataclass(frozen=True)
 class Tableau:
-    """A (s,s), b (s,), c (s,). e (s,): error weights of the embedded method, or None for
-    fixed steps. P (s,m): dense output x + h sum_j K_j sum_m P_jm theta^(m+1), or None for
-    cubic Hermite. A method with P ends on the slope at the new point.
+    """A (n,n), b (s,), c (n,): the first s stages make the step, and those after them serve dense
+    output alone. e (s,): error weights of the embedded method, or None for fixed steps. e2 (s,):
+    those of a second one, for an estimate of both, or None. P (n,m): dense output x + h theta
+    sum_j K_j sum_m P_jm (2 theta - 1)^m, or None for cubic Hermite. A method with e has P and ends
+    on the slope at the new point. border: product of a step and the modulus of an eigenvalue above
+    which the step is at the border of stability; None where that is not tested.
 
     Raises ValueError for numbers that are no such method of that order, up to the third.
     """
@@ -37,24 +45,50 @@ class Tableau:
     order: int
     e: Floats | None = None
     P: Floats | None = None
+    e2: Floats | None = None
+    border: float | None = None
 
     def __post_init__(self) -> None:
         import numpy as np
 
-        A, b, c = self.A, self.b, self.c
+        s = len(self.b)
+        A, b, c = self.A[:s, :s], self.b, self.c[:s]
+        ends = A[-1] if self.e is not None else b
         claims = {
-            "A is strictly lower triangular": (np.triu(A), 0),
-            "its rows add up to c": (A.sum(axis=1) - c, 0),
+            "A is strictly lower triangular": (np.triu(self.A), 0),
+            "its rows add up to c": (self.A.sum(axis=1) - self.c, 0),
             "b adds up to 1": (b.sum(), 1),
             "b c = 1/2": (b @ c if self.order > 1 else 0.5, 0.5),
             "b c^2 = 1/3": (b @ c**2 if self.order > 2 else 1 / 3, 1 / 3),
             "b A c = 1/6": (b @ A @ c if self.order > 2 else 1 / 6, 1 / 6),
             "e adds up to 0": (0 if self.e is None else self.e.sum(), 0),
-            "P ends on b": (0 if self.P is None else self.P.sum(axis=1) - b, 0),
+            "e2 adds up to 0": (0 if self.e2 is None else self.e2.sum(), 0),
+            "its last stage is its end": (ends - b, 0),
+            "P ends on b": (0 if self.P is None else self.P.sum(axis=1)[:s] - b, 0),
+            "P ends on no other stage": (0 if self.P is None else self.P.sum(axis=1)[s:].sum(), 0),
         }
         for claim, (found, wanted) in claims.items():
             if np.abs(found - wanted).max() > 1e-12:
                 raise ValueError(f"no explicit Runge-Kutta method: {claim} is not so")
+
+    @property
+    def reads(self) -> bool:
+        """Whether the slopes of a step give its dense output, without more stages."""
+        return self.P is not None and len(self.P) == len(self.b)
+
+    def dense_weights(self, theta: float) -> Floats:
+        """The weights (n,) of the slopes in dense output at the fraction theta of a step."""
+        assert self.P is not None
+        found: Floats = theta * self.P @ [(2 * theta - 1) ** m for m in range(self.P.shape[1])]
+        return found
+
+    @property
+    def estimates(self) -> Floats | None:
+        """The error weights of one embedded method, or of two in a row; None without any."""
+        import numpy as np
+
+        given = [e for e in (self.e, self.e2) if e is not None]
+        return np.concatenate(given) if given else None
 
 
 def _explicit(rows: list[list[float]], b: list[float], order: int) -> Tableau:
@@ -67,11 +101,40 @@ def _explicit(rows: list[list[float]], b: list[float], order: int) -> Tableau:
     return Tableau(A, np.array(b), A.sum(axis=1), order)
 
 
-def _dormand_prince() -> Tableau:
-    """Dormand and Prince's 5(4) pair, J. Comput. Appl. Math. 6 (1980), table 2, with L. F.
-    Shampine's dense output, Math. Comp. 46 (1986); SciPy's RK45 has the same."""
+def _in_powers(P: list[list[float]]) -> Floats:
+    """P of a tableau from coefficients of theta^(m+1), of each stage."""
+    from math import comb
+
     import numpy as np
 
+    powers = np.array(P)
+    m = range(powers.shape[1])  # theta^k = ((1 + (2 theta - 1)) / 2)^k
+    found: Floats = powers @ np.array([[comb(k, i) / 2**k for i in m] for k in m])
+    return found
+
+
+def _pair(
+    rows: list[list[float]],
+    c: list[float],
+    e: list[float],
+    P: Floats,
+    order: int,
+    border: float,
+) -> Tableau:
+    """A method that ends on the slope at the new point. rows: of A from the second stage on."""
+    import numpy as np
+
+    s = len(e)
+    A = np.zeros((len(c), len(c)))
+    for i, row in enumerate(rows, start=1):
+        A[i, : len(row)] = row
+    return Tableau(A, A[s - 1, :s].copy(), np.array(c), order, np.array(e), P, border=border)
+
+
+def _dormand_prince() -> Tableau:
+    """Dormand and Prince's 5(4) pair, J. Comput. Appl. Math. 6 (1980), table 2, with L. F.
+    Shampine's dense output, Math. Comp. 46 (1986); SciPy's RK45 has the same. The border of
+    stability is E. Hairer's."""
     rows = [
         [1 / 5],
         [3 / 40, 9 / 40],
@@ -81,7 +144,7 @@ def _dormand_prince() -> Tableau:
         [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
     ]
     e = [-71 / 57600, 0, 71 / 16695, -71 / 1920, 17253 / 339200, -22 / 525, 1 / 40]
-    P = [
+    P: list[list[float]] = [
         [1, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432],
         [0, 0, 0, 0],
         [0, 131558114200 / 32700410799, -68118460800 / 10900136933, 87487479700 / 32700410799],
@@ -90,9 +153,73 @@ def _dormand_prince() -> Tableau:
         [0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844],
         [0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
     ]
-    plain = _explicit(rows, [*rows[-1], 0.0], 5)
-    c = np.array([0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1])
-    return replace(plain, c=c, e=np.array(e), P=np.array(P))
+    return _pair(rows, [0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1], e, _in_powers(P), 5, 3.25)
+
+
+def _tsitouras() -> Tableau:
+    """C. Tsitouras's 5(4) pair with its dense output, Comput. Math. Appl. 62 (2011), table 1."""
+    rows = [
+        [0.161],
+        [-0.008480655492356989, 0.335480655492357],
+        [2.8971530571054935, -6.359448489975075, 4.3622954328695815],
+        [5.325864828439257, -11.748883564062828, 7.4955393428898365, -0.09249506636175525],
+        [5.86145544294642, -12.92096931784711, 8.159367898576159, -0.071584973281401,
+         -0.028269050394068383],
+        [0.09646076681806523, 0.01, 0.4798896504144996, 1.379008574103742, -3.290069515436081,
+         2.324710524099774],
+    ]  # fmt: skip
+    e = [-0.00178001105222577714, -0.0008164344596567469, 0.007880878010261995,
+         -0.1447110071732629, 0.5823571654525552, -0.45808210592918697, 1 / 66]  # fmt: skip
+    P = [
+        [1, -2.763706197274826, 2.9132554618219126, -1.0530884977290216],
+        [0, 0.1317, -0.2234, 0.1017],
+        [0, 3.9302962368947516, -5.941033872131505, 2.490627285651253],
+        [0, -12.411077166933676, 30.33818863028232, -16.548102889244902],
+        [0, 37.50931341651104, -88.1789048947664, 47.37952196281928],
+        [0, -27.896526289197286, 65.09189467479366, -34.87065786149661],
+        [0, 1.5, -4, 2.5],
+    ]
+    return _pair(rows, [0, 0.161, 0.327, 0.9, 0.9800255409045097, 1, 1], e, _in_powers(P), 5, 3.44)
+
+
+def _verner(A: list[Any], c: list[float], e: list[float], P: list[Any], border: float) -> Tableau:
+    """One of Verner's pairs."""
+    import numpy as np
+
+    m = max(len(row) for row in P)
+    dense = np.array([row or [0.0] * m for row in P])
+    return _pair(A, c, e, dense, m, border)
+
+
+def _dormand_prince_8() -> Tableau:
+    """Dormand and Prince's method of order 8 with error estimates of orders 5 and 3 and dense
+    output of order 7, by E. Hairer, S. P. Norsett, G. Wanner, "Solving Ordinary Differential
+    Equations I" (1993), sec. II.5 and II.6. Its numbers are those that SciPy has.
+    """
+    import numpy as np
+    from scipy import integrate
+
+    given = integrate.DOP853
+    s, n = given.n_stages + 1, given.n_stages + 1 + len(given.A_EXTRA)
+    A, b = np.zeros((n, n)), np.append(given.B, 0.0)
+    A[: s - 1, : s - 1], A[s - 1, :s], A[s:] = given.A, b, given.A_EXTRA
+    # Dense output is theta (F_0 + u (F_1 + theta (F_2 + u (...)))) with u = 1 - theta, where the F
+    # are b, then what makes it smooth at the start and the end, then D, times h K.
+    F = np.zeros((len(given.D) + 3, n))
+    F[0, :s] = b
+    F[1], F[2] = -F[0], 2 * F[0]
+    F[1, 0] += 1
+    F[2, 0] -= 1
+    F[2, s - 1] -= 1
+    F[3:] = given.D
+    theta, u = np.polynomial.Polynomial([0.5, 0.5]), np.polynomial.Polynomial([0.5, -0.5])
+    P = np.zeros((n, len(F)))
+    factor = np.polynomial.Polynomial([1.0])
+    for k, row in enumerate(F):
+        P[:, : k + 1] += np.outer(row, factor.coef)
+        factor = factor * (theta if k % 2 else u)
+    c = np.concatenate([given.C, [1.0], given.C_EXTRA])
+    return Tableau(A, b, c, 8, given.E5, P, given.E3, border=6.1)
 
 
 _MAKERS: dict[str, Callable[[], Tableau]] = {
@@ -100,6 +227,10 @@ _MAKERS: dict[str, Callable[[], Tableau]] = {
     "heun": lambda: _explicit([[1.0]], [0.5, 0.5], 2),
     "RK4": lambda: _explicit([[0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1 / 6, 1 / 3, 1 / 3, 1 / 6], 4),
     CONTROLLED: _dormand_prince,
+    "Tsit5": _tsitouras,
+    "DOP853": _dormand_prince_8,
+    "Vern7": lambda: _verner(verner.A7, verner.C7, verner.E7, verner.P7, 4.55),
+    "Vern8": lambda: _verner(verner.A8, verner.C8, verner.E8, verner.P8, 5.75),
 }
 
 

@@ -63,8 +63,8 @@ class CompiledAdjoint:
             *("sb_adjoint_rows", count), pointer, pointer, pointer, count, ctypes.c_int
         )  # fmt: skip
         nx, nd, k = equations.sizes
-        ne, s = len(equations.entries), len(method.c)
-        tables = {"A": method.A, "b": method.b, "c": method.c, "p": engine.program.p}
+        ne, s = len(equations.entries), len(method.b)
+        tables = {"A": method.A[:s, :s], "b": method.b, "c": method.c, "p": engine.program.p}
         weights = [method.b]
         if method.e is not None:
             tables["e"] = method.e

@@ -64,14 +64,14 @@ class CompiledRows:
         self._try = loop.function("sb_tangent_try", ctypes.c_double, pointer, ctypes.c_double)
         method = equations.method
         nx, nd, k = equations.sizes
-        s = len(method.c)
-        tables = {"A": method.A, "b": method.b, "c": method.c, "p": directions.engine.program.p}
+        s, p = len(method.b), directions.engine.program.p
+        tables = {"A": method.A[:s, :s], "b": method.b, "c": method.c, "p": p}
         tables |= {} if method.e is None else {"e": method.e}
         arrays = {name: np.ascontiguousarray(a, float) for name, a in tables.items()}
         arrays["dp"] = blocks.packed(directions.dp)
         arrays["size"] = blocks.packed(directions.size[None])
         arrays["size"][arrays["size"] == 0] = 1.0
-        self._dense = None if method.P is None else np.ascontiguousarray(method.P)
+        self._dense = np.ascontiguousarray(method.P) if method.reads else None
         sizes = dict.fromkeys(("x", "start", "x_stage", "x_after"), nx) | {"xd": nd, "xd_after": nd}
         sizes |= dict(zip(("w", "w_instant"), loop.rooms, strict=True)) | {"slopes": s * nx}
         arrays |= {name: aligned((size,)) for name, size in sizes.items()}
@@ -94,7 +94,7 @@ class CompiledRows:
 
     @property
     def reads(self) -> bool:
-        """Whether the method has a dense output."""
+        """Whether the method's stages give its dense output."""
         return self._dense is not None
 
     def rows(

@@ -135,7 +135,7 @@ def _source(kind: Kind, equations: Equations, made: Sequence[Seeded], lanes: int
         "SB_NE": len(equations.entries),
         "SB_NK": k,
         "SB_ROOM": made[0].room,
-        "SB_STAGES": len(equations.method.c),
+        "SB_STAGES": len(equations.method.b),
         "SB_HEAD": HEAD,
         "SB_HOLDS": int(equations.holds),
         "SB_PROJECTS": int(equations.project is not None and nx > 0),

@@ -72,15 +72,16 @@ class Step:
 
     def read(self, h: float) -> Place:
         """The states at a time h after the start of a step that `within` has taken, by the dense
-        output of the method where it has one, as the run reads its own. It leaves `integral` alone.
+        output of the method where its stages give it, as the run reads its own. It leaves
+        `integral` alone.
         """
-        P = self.field.method.P
-        if P is None or not self._parts or self.field.engine.program.stepped:
+        method = self.field.method
+        if not self._parts or not method.reads or self.field.engine.program.stepped:
             return Step(self.field, self.at, self.inside).within(h)
         t = self.at.t + h
         part = next((one for one in reversed(self._parts) if one.at.t <= t), self._parts[0])
         theta = (t - part.at.t) / part.h
-        weights = part.h * (P @ theta ** np.arange(1, P.shape[1] + 1))
+        weights = part.h * method.dense_weights(theta)
         x = part.at.x + _sum(weights, part.slopes, part.at.x)
         dx = part.at.dx + _sum(weights, part.changes, part.at.dx)
         return replace(part.at, t=t, x=x, dx=dx)
@@ -93,7 +94,7 @@ class Step:
         slopes: list[Floats] = []
         changes: list[Floats] = []
         sums: list[Floats] = []
-        for s, c in enumerate(method.c.tolist()):
+        for s, c in enumerate(method.c[: len(method.b)].tolist()):
             weights = method.A[s, :s]
             stage = replace(
                 at,

@@ -76,8 +76,6 @@ TESTED_EVERY, STIFF_STEPS, CALM_STEPS = 1000, 15, 6
 """A stiffness test starts every TESTED_EVERY steps. STIFF_STEPS steps at the stability border mean
 stiff; CALM_STEPS consecutive steps within it mean not stiff.
 """
-BORDER = 3.25
-"""The stability border of the method that compiled runs and lanes use by default."""
 COMPILED = 1_000
 """Number of compiled explicit steps that cost as much as one restart of an implicit method."""
 STARTS = 50

@@ -7,6 +7,7 @@ from fmus import instance, references
 from kinked import dip
 
 from spart_blocks.base.errors import InputError
+from spart_blocks.base.tableaus import PAIRS
 from spart_blocks.diagram import Diagram
 from spart_blocks.export import export_fmu, verify_fmu
 from spart_blocks.export.fmu.stepping import stepping_of
@@ -84,6 +85,17 @@ def test_steps_are_as_long_as_the_importer_s_tolerance_allows(version, part_from
     assert errors[1] < 1e-6
     assert errors[2] < 1e-9
     assert errors[2] < errors[1] < errors[0]
+
+
+@pytest.mark.parametrize("solver", PAIRS)
+def test_steps_are_those_of_the_pair_that_the_run_names(solver, part_from, tmp_path):
+    part = part_from(KINKED.replace("T: 2,", f"T: 2, solver: {solver},"))
+    assert stepping_of(part).method == solver
+    assert stepping_of(part, method="heun").method == "heun"
+    path = export_fmu(part, tmp_path)
+    found = stepped(path, part, "x", [1.0, 2.0])
+    at_1 = -((2 - 0.2589) ** 2 - (1 - 0.2589) ** 2) / 2
+    assert found == pytest.approx([at_1, -(1.7411**2) / 2], abs=1e-9)
 
 
 @pytest.mark.parametrize("version", [3, 2])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.base.tableaus import PAIRS
 from spart_blocks.gradients.gradient import GradientRuns, _backward
 from spart_blocks.gradients.signals import signal_changes
 from spart_blocks.run.simulate import begin
@@ -66,9 +67,9 @@ METRICS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("solver", ["RK45", "RK4", "heun"])
+@pytest.mark.parametrize("solver", [*PAIRS, "RK4", "heun"])
 def test_of_a_smooth_run_they_are_the_derivatives_forward(equal, written, solver):
-    options = {} if solver == "RK45" else {"solver": solver, "max_step": 0.01}
+    options = {"solver": solver} | ({} if solver in PAIRS else {"max_step": 0.01})
     equal(written(SWING), METRICS, ["w", "zeta", "on", "step.T", "y.x0"], **options)
 
 

@@ -14,7 +14,7 @@ from spart_blocks.program.tracing.switching import KINDS, Crossing
 from spart_blocks.run import constants
 from spart_blocks.run.events.bounces import Motion, at_rest, flight, motion_of, turned
 from spart_blocks.run.events.crossings import jumped
-from spart_blocks.run.solvers.stiffness import BORDERS, StiffnessTest, at_border
+from spart_blocks.run.solvers.stiffness import StiffnessTest, at_border
 
 # A ball with drag above a floor, at x[0] with the rate x[1], which six crossings watch.
 SYSTEM = """
@@ -42,6 +42,7 @@ typedef struct {
 #define SB_CONTROLLED(m) 0
 #define SB_LOCATES
 #define SB_SEES_STIFFNESS
+#define SB_BORDER(m) 3.25
 #define SB_MARKS
 #define SB_MEETS_RESETS
 #define SB_NG(m) 7
@@ -225,7 +226,7 @@ def test_the_border_of_stability_is_that_of_the_c(c):
         inner = x + h * (A[2, :2] @ K[:2])
         K[3] = K[2] + way * rng.uniform(1, 8) / h
         after = inner + way
-        mine = at_border(after - inner, K[3] - K[2], h, BORDERS["RK45"][1])
+        mine = at_border(after - inner, K[3] - K[2], h, 3.25)
         vectors = [np.ascontiguousarray(v) for v in (x, after, K, A)]
         assert mine == bool(c.at_border(*map(pointer, vectors), c_double(h)))
         seen.add(mine)

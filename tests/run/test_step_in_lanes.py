@@ -8,7 +8,7 @@ from ctypes import POINTER, c_double, c_int
 import numpy as np
 import pytest
 
-from spart_blocks.base.tableaus import CONTROLLED, FIXED_STEP, tableau
+from spart_blocks.base.tableaus import FIXED_STEP, PAIRS, tableau
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 from spart_blocks.program.c.text import with_headers
 
@@ -42,17 +42,20 @@ typedef double SB_REAL;
 SYSTEM = """
 #include <math.h>
 NUMBERS
-#define MOST 7
+#define MOST 21
 typedef struct {
   SB_REAL t, h, x[2], xn[2], xt[2], xm[2], K[2 * (MOST + 1)], g0[2], g1[2], gs[2], g[2];
-  double A[MOST * MOST], b[MOST], c[MOST], e[MOST], P[4 * MOST], order;
-  int stages, dense, controlled;
+  double A[MOST * MOST], b[MOST], c[MOST], e[2 * MOST], P[8 * MOST], order;
+  int stages, all, estimates, made, dense, controlled;
   NUMBER crossed, staged;
   SB_REAL gap, limit;
 } walk;
 #define SB_SELF walk
 #define SB_N(m) 2
 #define SB_STAGES_OF(m) ((m)->stages)
+#define SB_ALL_STAGES(m) ((m)->all)
+#define SB_MADE(m) ((m)->made)
+#define SB_ESTIMATES(m) ((m)->estimates)
 #define SB_T(m) ((m)->t)
 #define SB_X(m) ((m)->x)
 #define SB_XN(m) ((m)->xn)
@@ -106,16 +109,20 @@ static double lane_of(const SB_REAL *value, int lane) { (void)lane; return LANE(
 
 /* 60 steps with lengths of their own, each cut at its crossing, from `start` (LANES, 2) to
    `found` (LANES, 4): time, states, and how many were cut. */
-void go(int stages, int dense, int controlled, double order, const double *A, const double *b,
-        const double *c, const double *e, const double *P, const double *start, double *found) {
+void go(int stages, int all, int estimates, int dense, int controlled, double order,
+        const double *A, const double *b, const double *c, const double *e, const double *P,
+        const double *start, double *found) {
   static walk w;
   SB_REAL cuts = {0}, zero = {0};
   NUMBER none = {0};
-  w.stages = stages, w.dense = dense, w.controlled = controlled, w.order = order;
+  w.stages = stages, w.all = all, w.estimates = estimates;
+  w.dense = dense, w.controlled = controlled, w.order = order;
   w.t = zero, w.crossed = none, w.staged = none, w.gap = zero, w.limit = 1 + zero;
-  for (int i = 0; i < stages * stages; i++) w.A[i] = A[i];
-  for (int i = 0; i < stages; i++) w.b[i] = b[i], w.c[i] = c[i], w.e[i] = e[i];
-  for (int i = 0; i < stages * dense; i++) w.P[i] = P[i];
+  for (int i = 0; i < all * all; i++) w.A[i] = A[i];
+  for (int i = 0; i < stages; i++) w.b[i] = b[i];
+  for (int i = 0; i < all; i++) w.c[i] = c[i];
+  for (int i = 0; i < stages * estimates; i++) w.e[i] = e[i];
+  for (int i = 0; i < all * dense; i++) w.P[i] = P[i];
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < LANES; k++) ((double *)&w.x[i])[k] = start[2 * k + i];
   sb_slope(&w, w.t, w.x, w.K);
@@ -128,7 +135,7 @@ void go(int stages, int dense, int controlled, double order, const double *A, co
     sb_try(&w, h);
     good = w.h == w.h;
     if (controlled) good = sb_accurate(&w, h, last);
-    sb_slope(&w, w.t + h, w.xn, SB_SLOPE(&w));
+    if (!controlled) sb_slope(&w, w.t + h, w.xn, SB_SLOPE(&w));
     sb_watch(&w, w.t, w.x, w.g0);
     theta = sb_find_crossing(&w, h, w.t + h);
     if (controlled) {
@@ -174,20 +181,22 @@ def compiled(lanes):
 def gone(library, method, starts):
     """[time, x0, x1, cuts] of each start, all of a library's lanes at once."""
     tables = [method.A, method.b, method.c]
-    tables += [np.zeros(1) if t is None else t for t in (method.e, method.P)]
+    tables += [np.zeros(1) if t is None else t for t in (method.estimates, method.P)]
     if method.e is None:
         tables[3] = np.zeros(len(method.b))
     arrays = [np.ascontiguousarray(v, float) for v in (*tables, starts)]
     found = np.zeros((len(starts), 4))
     pointers = [v.ctypes.data_as(POINTER(c_double)) for v in (*arrays, found)]
     dense = 0 if method.P is None else method.P.shape[1]
-    sizes = [c_int(n) for n in (len(method.b), dense, method.e is not None)]
+    estimates = 2 if method.e2 is not None else 1
+    counts = (len(method.b), len(method.c), estimates, dense, method.e is not None)
+    sizes = [c_int(n) for n in counts]
     library.go(*sizes, c_double(method.order), *pointers)
     return found
 
 
 @pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
-@pytest.mark.parametrize("name", [*FIXED_STEP, CONTROLLED])
+@pytest.mark.parametrize("name", [*FIXED_STEP, *PAIRS])
 def test_each_lane_goes_as_it_does_alone(name):
     method = tableau(name)
     together = gone(compiled(lanes=True), method, STARTS)

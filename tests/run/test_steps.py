@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from spart_blocks.base.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
+from spart_blocks.base.tableaus import FIXED_STEP, PAIRS, Tableau, tableau
 from spart_blocks.formulas.crossings import LOCATED_WITHIN
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 from spart_blocks.program.c.text import step_headers
@@ -15,7 +15,7 @@ from spart_blocks.run.events import stops
 from spart_blocks.run.events.crossings import locate
 from spart_blocks.run.solvers import steps
 
-METHODS = (*FIXED_STEP, CONTROLLED)
+METHODS = (*FIXED_STEP, *PAIRS)
 N, T, X = 3, 0.7, np.array([1.3, -0.4, 2.1])
 RTOL, ATOL = 1e-4, 1e-6
 CLOSE = {"rtol": 4e-15, "atol": 1e-15}
@@ -23,17 +23,20 @@ CLOSE = {"rtol": 4e-15, "atol": 1e-15}
 # A driven pendulum whose third state follows it; it has a map of its own where that is asked for.
 SYSTEM = """
 #include <math.h>
-#define MOST 7
+#define MOST 21
 typedef struct {
   double t, x[3], xn[3], xt[3], xm[3], K[3 * (MOST + 1)], h, g0[1], g1[1], gs[1], g[1];
-  double A[MOST * MOST], b[MOST], c[MOST], e[MOST], P[4 * MOST], exponent, direction;
+  double A[MOST * MOST], b[MOST], c[MOST], e[2 * MOST], P[8 * MOST], exponent, direction;
   double gap, limit;
-  int stages, order, own, controlled, crossed, staged;
+  int stages, all, estimates, made, order, own, controlled, crossed, staged;
 } walk;
 #define SB_SELF walk
 #define SB_REAL double
 #define SB_N(m) 3
 #define SB_STAGES_OF(m) ((m)->stages)
+#define SB_ALL_STAGES(m) ((m)->all)
+#define SB_MADE(m) ((m)->made)
+#define SB_ESTIMATES(m) ((m)->estimates)
 #define SB_T(m) ((m)->t)
 #define SB_X(m) ((m)->x)
 #define SB_XN(m) ((m)->xn)
@@ -79,14 +82,17 @@ static void sb_own_steps(walk *m, double h) {
 }
 #include "sb_step.h"
 static walk w;
-void start(double t, const double *x, int stages, double order, int own, int of_dense,
-           const double *A, const double *b, const double *c, const double *e, const double *P) {
-  w.t = t, w.stages = stages, w.exponent = -1 / order, w.own = own;
-  w.order = of_dense, w.controlled = of_dense > 0;
-  for (int i = 0; i < stages * of_dense; i++) w.P[i] = P[i];
+void start(double t, const double *x, int stages, int all, int estimates, double order, int own,
+           int of_dense, const double *A, const double *b, const double *c, const double *e,
+           const double *P) {
+  w.t = t, w.stages = stages, w.all = all, w.exponent = -1 / order, w.own = own;
+  w.order = of_dense, w.controlled = of_dense > 0, w.estimates = estimates;
+  for (int i = 0; i < all * of_dense; i++) w.P[i] = P[i];
   for (int i = 0; i < 3; i++) w.x[i] = x[i];
-  for (int i = 0; i < stages * stages; i++) w.A[i] = A[i];
-  for (int i = 0; i < stages; i++) w.b[i] = b[i], w.c[i] = c[i], w.e[i] = e[i];
+  for (int i = 0; i < all * all; i++) w.A[i] = A[i];
+  for (int i = 0; i < stages; i++) w.b[i] = b[i];
+  for (int i = 0; i < all; i++) w.c[i] = c[i];
+  for (int i = 0; i < stages * estimates; i++) w.e[i] = e[i];
   sb_slope(&w, t, w.x, w.K);
 }
 static void ends(double *x) { for (int i = 0; i < 3; i++) x[i] = w.xn[i]; }
@@ -97,7 +103,7 @@ void led_up_to(double h, double *x, double *slope) {
 }
 void within_step(double h, double theta, double *x) {
   sb_try(&w, h);
-  sb_slope(&w, w.t + h, w.xn, SB_SLOPE(&w));
+  if (!w.order) sb_slope(&w, w.t + h, w.xn, SB_SLOPE(&w));
   sb_dense(&w, h, theta, x);
 }
 int crossed(double before, double after, double direction) {
@@ -152,10 +158,11 @@ class InC:
         self.library = strict_loaded(source, ["-O1", "-ffp-contract=off"])
         for name in ("error_of_step", "next_length", "first_step", "equal_length", "where"):
             getattr(self.library, name).restype = c_double
-        e = np.zeros(len(method.b)) if method.e is None else method.e
+        e = np.zeros(len(method.b)) if method.estimates is None else method.estimates
         P = np.zeros((1, 0)) if method.P is None else method.P
         arrays = [np.ascontiguousarray(v) for v in (method.A, method.b, method.c, e, P)]
-        sizes = (c_int(len(method.b)), c_double(method.order), c_int(own), c_int(P.shape[1]))
+        sizes = map(c_int, (len(method.b), len(method.c), len(e) // len(method.b)))
+        sizes = (*sizes, c_double(method.order), c_int(own), c_int(P.shape[1]))
         self.library.start(c_double(T), pointer(X), *sizes, *map(pointer, arrays))
 
     def vectors(self, name, h, count):
@@ -250,7 +257,8 @@ def test_a_bound_on_one_step_makes_the_next_no_shorter(method):
 def test_the_state_within_a_step_is_that_of_the_c(method):
     c, h, thetas = InC(method, False), 0.4, np.array([0.0, 0.1, 0.5, 0.93, 1.0])
     trial = steps.try_(method, rates, T, X, rates(T, X), h)
-    ends = (X, trial.slopes, trial.x, rates(T + h, trial.x), h)
+    slopes = steps.make_dense(method, rates, T, X, trial.slopes, h)
+    ends = (X, slopes, trial.x, rates(T + h, trial.x), h)
     found = steps.dense(method, *ends, thetas)
     out = np.zeros(N)
     for column, theta in zip(found.T, thetas, strict=True):
@@ -270,7 +278,8 @@ def test_crossings_are_found_and_located_as_in_the_c(method, direction):
         trial = steps.try_(method, rates, T, X, rates(T, X), h if method.P is not None else t - T)
         if method.P is None:
             return trial.x
-        return steps.dense(method, X, trial.slopes, trial.x, trial.x, h, (t - T) / h)
+        slopes = steps.make_dense(method, rates, T, X, trial.slopes, h)
+        return steps.dense(method, X, slopes, trial.x, trial.x, h, (t - T) / h)
 
     for up in (-1.0, 1.0):
         if direction in (0.0, up):
@@ -286,16 +295,80 @@ def test_crossings_are_found_and_located_as_in_the_c(method, direction):
             assert found == pytest.approx(wanted, abs=LOCATED_WITHIN / 2)
 
 
+# For each method the order of its step and of its dense output (None: cubic between the ends), and
+# two lengths of a step at which these show, and rounding does not.
+ORDERS = {
+    "euler": (1, None, 1e-3, 5e-4),
+    "heun": (2, None, 0.01, 0.005),
+    "RK4": (4, None, 0.05, 0.025),
+    "RK45": (5, 4, 0.02, 0.01),
+    "Tsit5": (5, 4, 0.02, 0.01),
+    "DOP853": (8, 7, 0.1, 0.064),
+    "Vern7": (7, 7, 0.12, 0.08),
+    "Vern8": (8, 8, 0.1, 0.064),
+}
+LONG = np.longdouble  # coefficients are rounded, and sums need not be
+
+
+def ellipse(t, e=0.25):
+    """A body on an orbit of eccentricity e, by Kepler's equation: positions and velocities."""
+    E = t = LONG(t)
+    for _ in range(80):
+        E = E - (E - e * np.sin(E) - t) / (1 - e * np.cos(E))
+    r, b = 1 - e * np.cos(E), np.sqrt(1 - e * e)
+    return np.array([np.cos(E) - e, b * np.sin(E), -np.sin(E) / r, b * np.cos(E) / r])
+
+
+def attraction(t, x):
+    r = np.sqrt(x[0] ** 2 + x[1] ** 2)
+    return np.array([x[2], x[3], -x[0] / r**3, -x[1] / r**3])
+
+
+def local_errors(method, h):
+    """Of a step of length h, and of its dense output, over parts of an orbit."""
+    ends, between = [], []
+    for t in np.arange(6) * 0.9:
+        x, h = ellipse(t), LONG(h)
+        trial = steps.try_(method, attraction, t, x, attraction(t, x), h)
+        ends.append(trial.x - ellipse(t + h))
+        if method.P is None:
+            continue
+        slopes = steps.make_dense(method, attraction, t, x, trial.slopes, h)
+        for theta in (0.15, 0.4, 0.65, 0.9):
+            read = x + h * sum(map(np.multiply, method.dense_weights(theta), slopes))
+            between.append(read - ellipse(t + LONG(theta) * h))
+    return [float(np.sqrt(np.mean(np.square(one)))) for one in (ends, between) if one]
+
+
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_has_its_order(name):
-    """Of x' = -x over a second."""
-    method, errors = tableau(name), []
-    for count in (8, 16):
-        x, h = np.ones(1), 1 / count
-        for k in range(count):
-            x = steps.try_(method, lambda t, x: -x, k * h, x, -x, h).x
-        errors.append(abs(x[0] - np.exp(-1)))
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(method.order, abs=0.2)
+def test_a_method_and_its_dense_output_have_their_orders(name):
+    order, dense, *lengths = ORDERS[name]
+    errors = [local_errors(tableau(name), h) for h in lengths]
+    ratio = np.log(lengths[0] / lengths[1])
+    found = [np.log(long / short) / ratio - 1 for long, short in zip(*errors, strict=True)]
+    assert found == pytest.approx([order, dense][: len(found)], abs=0.2)
+    assert order == tableau(name).order
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_dense_output_meets_both_ends_with_their_slopes(name):
+    method, h = tableau(name), 0.1
+    trial = steps.try_(method, rates, T, X, rates(T, X), h)
+    slopes = steps.make_dense(method, rates, T, X, trial.slopes, h)
+
+    def at(theta):
+        return steps.dense(method, X, slopes, trial.x, X, h, theta)
+
+    np.testing.assert_array_equal(at(0.0), X)
+    np.testing.assert_allclose(at(1.0), trial.x, rtol=1e-12)
+    m = np.arange(method.P.shape[1])
+    before, after = (
+        method.P @ (-1.0) ** m,
+        method.P @ (1 + 2 * m),
+    )  # d/dtheta of theta (2 theta - 1)^m
+    start, end = np.eye(len(method.c))[[0, len(method.b) - 1]]
+    np.testing.assert_allclose(before, start, atol=3e-11)
+    np.testing.assert_allclose(after, end, atol=3e-11)
 
 
 def test_a_time_just_before_a_power_of_two_is_as_near_as_in_the_c():

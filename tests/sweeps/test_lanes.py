@@ -14,7 +14,7 @@ from lane_runs import RELAY, assert_lanes_as_alone, every_way, in_order, measure
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
-from spart_blocks.base.tableaus import FIXED_STEP
+from spart_blocks.base.tableaus import FIXED_STEP, PAIRS
 from spart_blocks.measures.work import STATUSES, Work, joined
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
 from spart_blocks.program.c.dialects import FLAGS
@@ -81,7 +81,7 @@ def test_lanes_of_a_shipped_diagram(name):
     assert_lanes_as_alone(sb.trace(next(DIAGRAMS.rglob(f"{name}.yaml"))))
 
 
-@pytest.mark.parametrize("method", ["RK45", *FIXED_STEP])
+@pytest.mark.parametrize("method", [*PAIRS, *FIXED_STEP])
 def test_lanes_step_as_simulate_does(method, diagram_file, work_of):
     program = sb.trace(sb.load(diagram_file(OSCILLATOR)))
     options = {"solver": method, "max_step": 0.01}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field, PositiveFloat
 
 from spart_blocks.base.errors import near_names
-from spart_blocks.base.tableaus import FIXED_STEP, FixedStepMethod
+from spart_blocks.base.tableaus import FIXED_STEP, PAIRS, FixedStepMethod, PairMethod
 from spart_blocks.diagram.sections.section import Section
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ STANDARD = ("bdsim", "spart_blocks")
 
 Solver = Literal[
     "auto",
-    "RK45",
-    "DOP853",
+    PairMethod,
     "RK23",
     "Radau",
     "BDF",
@@ -103,7 +102,7 @@ class RunOptions(Section):
     solver: Solver = Field(
         default="auto",
         description="how continuous states are integrated: auto picks RK45 or CVODES; "
-        "SciPy's methods; CVODES (BDF) "
+        f"explicit pairs with error control {', '.join(PAIRS)}; SciPy's methods; CVODES (BDF) "
         f"and Adams of SUNDIALS; or with fixed steps of max_step {', '.join(FIXED_STEP)}",
     )
     rtol: PositiveFloat = Field(default=1e-6, description="relative tolerance of the solver")

@@ -116,12 +116,13 @@ struct sb_fmu {
   int fresh;      /* which of the following values are those of s, one bit each */
   double x[SB_ROOM(SB_NX)], dx[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
   double y[SB_ROOM(SB_NY)], g[SB_ROOM(SB_CROSSINGS)], g1[SB_ROOM(SB_CROSSINGS)], gs[SB_ROOM(SB_CROSSINGS)];
-  double slopes[(SB_STAGES + 1) * SB_ROOM(SB_NX)];
+  double slopes[(SB_STAGES_IN_ALL + 1) * SB_ROOM(SB_NX)];
   double xt[SB_ROOM(SB_NX)], xm[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)];
   int crossed; /* the first crossing of a step */
   double gap; /* of a step that is repeated to end before a bend */
   double end; /* of the present integration */
-  int sloped; /* whether the first of the slopes is the one at s.x */
+  int sloped; /* whether the first of the slopes is the one at s.x, */
+  int made;   /* and whether those of dense output alone are known */
   int status, crossings; /* of the present events or integration */
   unsigned char errs[SB_ROOM(SB_CROSSINGS)]; /* signals that go on in place of a reset (sb_errs) */
   double moved[SB_ROOM(SB_NX + SB_NXD)];

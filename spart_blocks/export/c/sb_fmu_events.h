@@ -12,6 +12,8 @@
 #define SB_REAL double
 #define SB_N(m) SB_NX
 #define SB_STAGES_OF(m) SB_STAGES
+#define SB_ALL_STAGES(m) SB_STAGES_IN_ALL
+#define SB_MADE(m) ((m)->made)
 #define SB_T(m) ((m)->s.t)
 #define SB_X(m) ((m)->s.x)
 #define SB_XN(m) ((m)->xn)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from spart_blocks.base.errors import InputError
-from spart_blocks.base.tableaus import CONTROLLED, RECOMMENDED, Tableau, tableau
+from spart_blocks.base.tableaus import CONTROLLED, PAIRS, RECOMMENDED, Tableau, tableau
 from spart_blocks.export.schedule import checked_method, checked_rate
 from spart_blocks.program.c.dialects import literal
 from spart_blocks.program.c.text import macros
@@ -24,9 +24,9 @@ RATES = (1e-3, 1e6)  # Hz
 class Stepping:
     """How co-simulation integrates the states.
 
-    method: a name of FIXED_STEP in equal steps of at most `step` [s], or RK45 with error control
-    in steps of at most max_step [s]. rtol, atol: the tolerances if the importer gives none. If it
-    gives a relative tolerance, atol is scaled in proportion.
+    method: a name of FIXED_STEP in equal steps of at most `step` [s], or one of PAIRS with error
+    control in steps of at most max_step [s]. rtol, atol: the tolerances if the importer gives none.
+    If it gives a relative tolerance, atol is scaled in proportion.
     """
 
     method: str
@@ -37,7 +37,7 @@ class Stepping:
 
     @property
     def controlled(self) -> bool:
-        return self.method == CONTROLLED
+        return self.method in PAIRS
 
     @property
     def tableau(self) -> Tableau:
@@ -48,7 +48,8 @@ class Stepping:
 
 def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None = None) -> Stepping:
     """The requested stepping. With a rate [Hz] or a method: equal steps, by default at 1000 Hz and
-    with the recommended method. Without both: error control, unless a block needs equal steps.
+    with the recommended method. Without both: error control, by the run's solver if it is one of
+    PAIRS, unless a block needs equal steps.
 
     Raises InputError for an invalid method or rate.
     """
@@ -64,8 +65,9 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
     kinds = {"stop", "event", "mode", "fault"} | ({"bend"} if run.sliding == "filippov" else set())
     acting = any(crossing.kind in kinds for crossing in program.crossings)
     longest = run.max_step or (run.T / LEAST_STEPS if acting else np.inf)
+    pair = run.solver if run.solver in PAIRS else CONTROLLED
     return Stepping(
-        CONTROLLED if controlled else method or RECOMMENDED,
+        pair if controlled else method or RECOMMENDED,
         float(1 / Fraction(repr(float(steps)))),
         float(longest),
         float(run.rtol),
@@ -78,6 +80,8 @@ def stepping_text(stepping: Stepping) -> str:
     tableau = stepping.tableau
     sizes = {
         "SB_STAGES": len(tableau.b),
+        "SB_STAGES_IN_ALL": len(tableau.c),
+        "SB_ESTIMATES(m)": f"((void)(m), {1 if tableau.e2 is None else 2})",
         "SB_CONTROLLED(m)": f"((void)(m), {int(stepping.controlled)})",
         "SB_DENSE_ORDER(m)": 0 if tableau.P is None else tableau.P.shape[1],
         "SB_STEP": literal(stepping.step),

@@ -115,9 +115,10 @@ static void sb_read(sb_tangents *q, double h) {
   for (; q->next < q->last && q->wanted[q->next] < before; q->next++) {
     const double theta = (q->wanted[q->next] - q->t) / h;
     for (long long j = 0; j < SB_STAGES; j++) {
-      double power = 1;
+      double power = theta;
       weights[j] = 0;
-      for (long long k = 0; k < q->order; k++) weights[j] += q->dense[j * q->order + k] * (power *= theta);
+      for (long long k = 0; k < q->order; k++, power *= 2 * theta - 1)
+        weights[j] += q->dense[j * q->order + k] * power;
     }
     sb_stage(q->read_x + q->next * SB_NX, q->x, h, weights, SB_STAGES, q->slopes);
     sb_stage_of_changes(q->read_dx + q->next * q->blocks * SB_NX, q->dx, h, weights, SB_STAGES, q->changes,

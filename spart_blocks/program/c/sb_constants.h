@@ -51,7 +51,6 @@
 #define SB_TESTED_EVERY 1000 /* the test begins every so many steps */
 #define SB_STIFF_STEPS 15 /* so many steps at the border of stability mean stiff, */
 #define SB_CALM_STEPS 6 /* and so many in a row within it not */
-#define SB_BORDER 3.25 /* the border, of the pair of order 5 */
 #define SB_COMPILED 1000 /* explicit steps that cost as much as one start of an implicit method */
 #define SB_STARTS 50 /* and so many starts the steps of such a method cost */
 

@@ -14,18 +14,36 @@ SB_FUNCTION void sb_up_to(SB_SELF *m, SB_REAL h) {
   for (int i = 0; i < n; i++) SB_XN(m)[i] += gap * slope[i];
 }
 
-/* The state at t + theta h within the step just tried, into out. */
-SB_FUNCTION void sb_dense(const SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *SB_RESTRICT out) {
-  const int n = (int)SB_N(m), stages = (int)SB_STAGES_OF(m);
+#ifdef SB_MADE
+
+/* The slopes of the stages for dense output alone, once in the step of length h just tried. */
+SB_FUNCTION void sb_make_dense(SB_SELF *m, SB_REAL h) {
+  if (SB_MADE(m)) return;
+  for (int s = (int)SB_STAGES_OF(m); s < SB_ALL_STAGES(m); s++) {
+    sb_stage(m, s, h);
+    sb_slope(m, SB_T(m) + SB_C(m)[s] * h, SB_XT(m), SB_K(m) + s * SB_N(m));
+  }
+  SB_MADE(m) = 1;
+}
+
+#endif
+
+/* The state at t + theta h within the step of length h just tried, into out; SB_XT may change. */
+SB_FUNCTION void sb_dense(SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *SB_RESTRICT out) {
+  const int n = (int)SB_N(m), stages = (int)SB_ALL_STAGES(m);
+  const SB_REAL off = theta + theta - 1; /* from the middle */
+#ifdef SB_MADE
+  if (SB_DENSE_ORDER(m) > 0) sb_make_dense(m, h);
+#endif
 #ifdef SB_FIXED
   if (SB_DENSE_ORDER(m) > 0) {
-    SB_REAL weights[SB_STAGES_OF(m)];
+    SB_REAL weights[SB_ALL_STAGES(m)];
     SB_UNROLLED
     for (int j = 0; j < stages; j++) {
       SB_REAL power = theta;
       weights[j] = SB_OF(0);
       SB_UNROLLED
-      for (int k = 0; k < SB_DENSE_ORDER(m); k++, power *= theta)
+      for (int k = 0; k < SB_DENSE_ORDER(m); k++, power *= off)
         weights[j] += SB_P(m)[j * SB_DENSE_ORDER(m) + k] * power;
       weights[j] *= h;
     }
@@ -43,7 +61,7 @@ SB_FUNCTION void sb_dense(const SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *S
     for (int j = 0; j < stages; j++) {
       const SB_REAL *SB_RESTRICT K = SB_K(m) + j * n;
       SB_REAL weight = SB_OF(0), power = theta;
-      for (int k = 0; k < SB_DENSE_ORDER(m); k++, power *= theta)
+      for (int k = 0; k < SB_DENSE_ORDER(m); k++, power *= off)
         weight += SB_P(m)[j * SB_DENSE_ORDER(m) + k] * power;
       weight *= h;
       if (SB_ANY(weight != 0))

@@ -14,13 +14,17 @@
      SB_XT(m) SB_XM(m)       work memory for the state of a stage, and for one more
      SB_K(m)                 memory for SB_STAGES_OF(m) + 1 slopes; the first is the one at SB_X
      SB_A(m) SB_B(m) SB_C(m) the tableau
+   and, if methods may have more stages for dense output alone, SB_ALL_STAGES(m), their number with
+   those of the step, for as many of which SB_K(m) has memory, and SB_MADE(m), an int: whether the
+   slopes of these are known.
      sb_slope(m, t, x, out)  the rates; sb_own_steps(m, h) puts into SB_XN the states that have
                              a map of their own
 
    SB_FIXED: sizes and the tableau are constants: sums over stages are unrolled.
    SB_NO_STATES: there are no states, and none of this.
    SB_CONTROLS: methods may estimate their error. Then also SB_CONTROLLED(m), whether this one does;
-     its weights SB_E(m); SB_EXPONENT(m), -1 / order; SB_H(m), the length of the next step;
+     its weights SB_E(m), if SB_ESTIMATES(m) is 2 followed by those of a second estimate;
+     SB_EXPONENT(m), -1 / order; SB_H(m), the length of the next step;
      SB_ERROR_OF(m, size), the error that a state of that size may have; with SB_LOCATES also
      SB_GAP(m), of a step that is repeated to end before a bend, 0 at first and of any other.
    SB_BOUNDS: the length of steps is bounded. Then SB_LONGEST(m); sb_reach(m), the longest step that
@@ -43,6 +47,7 @@
      sb_meets_lines(m, s, good) in place of SB_HOLDS_OFF.
    SB_LOOPS: the host takes the whole loop. See sb_advance.h.
    SB_SEES_STIFFNESS: the host tests for stiffness: sb_tests_stiffness, sb_at_border, sb_seems_stiff.
+     Then also SB_BORDER(m), the border of the method.
    SB_MARKS: crossings are marked: sb_jumped, sb_reached. Then SB_HIT(m), the marks; SB_BEGUN(m),
      whether the run has begun; sb_watch_now(m, out), the watched values of the present state.
    SB_NO_EVENTS: there are no EVENTs: marks need no values before a stop.
@@ -95,6 +100,12 @@
 #define SB_FUNCTION static
 #endif
 #define SB_SMALL SB_FUNCTION inline /* also where nothing calls it */
+#ifndef SB_ALL_STAGES
+#define SB_ALL_STAGES(m) SB_STAGES_OF(m)
+#endif
+#ifndef SB_ESTIMATES
+#define SB_ESTIMATES(m) 1
+#endif
 #ifdef __cplusplus
 #define SB_RESTRICT __restrict__
 #else
@@ -199,12 +210,15 @@ SB_FUNCTION void sb_lead(const SB_SELF *m, const SB_SCALAR *weights, int count, 
 
 /* The state of stage s of a step of length h, into SB_XT. */
 SB_INLINE void sb_stage(SB_SELF *m, int s, SB_REAL h) {
-  sb_lead(m, SB_A(m) + s * SB_STAGES_OF(m), s, h, SB_XT(m));
+  sb_lead(m, SB_A(m) + s * SB_ALL_STAGES(m), s, h, SB_XT(m));
 }
 
 /* One trial step of length h from SB_X with the slope in SB_K: result in SB_XN. */
 SB_FUNCTION void sb_try(SB_SELF *m, SB_REAL h) {
   const int stages = (int)SB_STAGES_OF(m);
+#ifdef SB_MADE
+  SB_MADE(m) = 0;
+#endif
   SB_UNROLLED
   for (int s = 1; s < stages; s++) {
     sb_stage(m, s, h);
@@ -243,13 +257,27 @@ SB_FUNCTION SB_REAL sb_norm(const SB_SELF *m, const SB_REAL *v, const SB_REAL *x
   return SB_SQRT(sum / (SB_SCALAR)(n > 0 ? n : 1));
 }
 
-/* The error of the step of length h that was just tried. */
-SB_FUNCTION SB_REAL sb_error(SB_SELF *m, SB_REAL h) {
-  const int n = (int)SB_N(m);
+/* An estimate of the error of the step of length h that was just tried, by these weights; no number
+   if a slope is none, also that at the end if it has no weight. */
+SB_FUNCTION SB_REAL sb_estimate(SB_SELF *m, const SB_SCALAR *weights, SB_REAL h) {
+  const int n = (int)SB_N(m), stages = (int)SB_STAGES_OF(m);
+  const SB_REAL *last = SB_K(m) + (stages - 1) * n;
   SB_REAL *to = SB_XM(m);
-  sb_combine(m, SB_E(m), (int)SB_STAGES_OF(m), to);
-  for (int i = 0; i < n; i++) to[i] *= h;
+  sb_combine(m, weights, stages, to);
+  for (int i = 0; i < n; i++) to[i] = weights[stages - 1] != 0 ? h * to[i] : h * to[i] + 0 * last[i];
   return sb_norm(m, to, SB_X(m), SB_XN(m));
+}
+
+/* The error of that step. Two estimates make one, which is smaller where the second is larger: see
+   Hairer, Norsett and Wanner, sec. II.10. */
+SB_FUNCTION SB_REAL sb_error(SB_SELF *m, SB_REAL h) {
+  const SB_REAL error = sb_estimate(m, SB_E(m), h);
+  if (SB_ESTIMATES(m) > 1) {
+    const SB_REAL other = sb_estimate(m, SB_E(m) + SB_STAGES_OF(m), h);
+    const SB_REAL both = SB_SQRT(error * error + (SB_SCALAR)0.01 * other * other);
+    return SB_SELECT(error == 0, error, error * error / both);
+  }
+  return error;
 }
 
 /* The length of the step to try after one of length h with that error, also if it is no
@@ -306,12 +334,12 @@ SB_FUNCTION SB_MASK sb_at_border(const SB_SELF *m, SB_REAL h) {
   SB_REAL slopes = SB_OF(0), states = SB_OF(0);
   for (int i = 0; i < n; i++) {
     SB_REAL sum = SB_OF(0), slope = K[(inner + 1) * n + i] - K[inner * n + i], state;
-    for (int j = 0; j < inner; j++) sum += SB_A(m)[inner * stages + j] * K[j * n + i];
+    for (int j = 0; j < inner; j++) sum += SB_A(m)[inner * SB_ALL_STAGES(m) + j] * K[j * n + i];
     state = SB_XN(m)[i] - SB_X(m)[i] - h * sum;
     slopes += slope * slope;
     states += state * state;
   }
-  return (states > 0) & (h * SB_SQRT(slopes) > (SB_SCALAR)SB_BORDER * SB_SQRT(states));
+  return (states > 0) & (h * SB_SQRT(slopes) > (SB_SCALAR)SB_BORDER(m) * SB_SQRT(states));
 }
 
 /* Count a step that is tested. Returns whether the run is stiff. */

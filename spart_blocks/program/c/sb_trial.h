@@ -169,7 +169,7 @@ SB_FUNCTION sb_trial sb_tried(SB_SELF *m, SB_MASK on, SB_TIME stop) {
 }
 
 /* Go to the end of the step, where it was taken: its last slope is the first of the next, since
-   tableaus with dense output end on it. At a crossing the slope is to be found again. */
+   methods with error control end on it. At a crossing the slope is to be found again. */
 SB_FUNCTION void sb_accept(SB_SELF *m, const sb_trial *s) {
   const SB_MASK past = s->taken & SB_NOT(s->cut);
   const SB_REAL *slope = SB_DENSE_ORDER(m) > 0 ? SB_SLOPE(m) - SB_N(m) : SB_SLOPE(m);

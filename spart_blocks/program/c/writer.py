@@ -161,7 +161,7 @@ def tableau_tables(
     """The tables of a Runge-Kutta method: a, b, c of its stages, error weights e, dense output p;
     zeros where it has none.
     """
-    errors = np.zeros_like(method.b) if method.e is None else method.e
+    errors = np.zeros_like(method.b) if method.estimates is None else method.estimates
     dense = np.zeros(1) if method.P is None else method.P
     tables = {"a": method.A, "b": method.b, "c": method.c, "e": errors, "p": dense}
     return [

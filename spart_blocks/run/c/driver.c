@@ -33,7 +33,8 @@ typedef struct {
 typedef struct sb_run {
   const sb_program *program;
   /* sizes */
-  long long nx, nd, nkept, nlooked, ncross, nclocks, nstops, nsamples, stages, dense_order;
+  long long nx, nd, nkept, nlooked, ncross, nclocks, nstops, nsamples, stages, all_stages, dense_order;
+  long long estimates;
   /* states and parameters */
   double *x, *xd, *p;
   /* where to stop, which clocks tick there (nstops by nclocks), when to sample */
@@ -45,15 +46,15 @@ typedef struct sb_run {
   sb_log *log; /* null where samples are kept */
   sb_gauge *gauge; /* null where nothing is measured */
   sb_tape *tape; /* null where steps are not noted */
-  /* tableau: A (stages by stages), b, c, error weights e or null, dense P or null */
+  /* tableau: A (all_stages by all_stages), b, c, error weights e of `estimates` or null, dense P or null */
   const double *A, *b, *c, *e, *P;
-  double rtol, atol, max_step, fixed_step, error_exponent;
+  double rtol, atol, max_step, fixed_step, error_exponent, border;
   /* sign of each crossing's direction, and its values before the step */
   const double *direction;
   const unsigned char *kinds; /* of each crossing: SB_EVENT, SB_STOP, ... */
   double *g0, *g1, *gs;
   unsigned char *hit; /* the crossings that act now */
-  /* room: K (stages + 1 by nx), xt, xn, xm (nx each), f (the largest of nx, nd, ncross),
+  /* room: K (all_stages + 1 by nx), xt, xn, xm (nx each), f (the largest of nx, nd, ncross),
      xdn (nd), and the functions' work; xl (2 nx) */
   double *K, *xt, *xn, *xm, *xl, *f, *xdn, *w;
   long long *iw;
@@ -64,7 +65,7 @@ typedef struct sb_run {
   double limit; /* bound on the next step alone [s] */
   double taken; /* the step that was just tried */
   long long stop, sample, steps, evaluations, budget;
-  int crossed, have_slope, entered, behind, far_slope, status;
+  int crossed, have_slope, entered, behind, far_slope, made, status;
   int resumes, follow; /* whether the last call ended within a segment; whether more stops follow these */
   /* whether stiffness is looked for, steps at the border of stability, steps within it in a
      row, and the length of the last */
@@ -126,6 +127,8 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_REAL double
 #define SB_N(r) ((r)->nx)
 #define SB_STAGES_OF(r) ((r)->stages)
+#define SB_ALL_STAGES(r) ((r)->all_stages)
+#define SB_MADE(r) ((r)->made)
 #define SB_T(r) ((r)->t)
 #define SB_X(r) ((r)->x)
 #define SB_XN(r) ((r)->xn)
@@ -138,6 +141,7 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_CONTROLS
 #define SB_CONTROLLED(r) ((r)->e != NULL)
 #define SB_E(r) ((r)->e)
+#define SB_ESTIMATES(r) ((r)->estimates)
 #define SB_EXPONENT(r) ((r)->error_exponent)
 #define SB_ERROR_OF(r, size) ((r)->atol + (r)->rtol * (size))
 #define SB_H(r) ((r)->h)
@@ -149,6 +153,7 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_HOLDS_OFF
 #define SB_ADVANCES
 #define SB_SEES_STIFFNESS
+#define SB_BORDER(r) ((r)->border)
 #define SB_MARKS
 #define SB_LOOPS
 #define SB_GOES(r) ((r)->status == SB_DONE)

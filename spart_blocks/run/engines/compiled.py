@@ -49,7 +49,7 @@ from spart_blocks.run.record.compiled_record import (
 from spart_blocks.run.record.record import UnrecordedRows, blur_at_least
 from spart_blocks.run.record.recorder import is_book
 from spart_blocks.run.run import Run
-from spart_blocks.run.solvers.stiffness import BORDERS, heeds, meet
+from spart_blocks.run.solvers.stiffness import heeds, meet
 from spart_blocks.run.tape import TapeStruct
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ MOST_STEPS = 20_000
 """Largest number of steps in a call."""
 
 _SIZES = ["nx", "nd", "nkept", "nlooked", "ncross", "nclocks", "nstops", "nsamples", "stages"]
-_SIZES += ["dense_order"]
+_SIZES += ["all_stages", "dense_order", "estimates"]
 _ARRAYS = ["x", "xd", "p", "stops", "samples", "due", "sides", "kept", "xs", "xds"]
 _ARRAYS += ["log", "gauge", "tape", "A", "b", "c", "e", "P"]
-_NUMBERS = ["rtol", "atol", "max_step", "fixed_step", "error_exponent"]
+_NUMBERS = ["rtol", "atol", "max_step", "fixed_step", "error_exponent", "border"]
 _ROOM = [
     "direction",
     "kinds",
@@ -94,7 +94,7 @@ _ROOM = [
     "res",
 ]
 _PROGRESS = ["stop", "sample", "steps", "evaluations", "budget"]
-_STATE = ["crossed", "have_slope", "entered", "behind", "far_slope", "status"]
+_STATE = ["crossed", "have_slope", "entered", "behind", "far_slope", "made", "status"]
 _STATE += ["resumes", "follow"]
 
 
@@ -305,7 +305,7 @@ class CompiledLoop(UnrecordedRows):
         self._fill(run, method)
 
     def _fill(self, run: Run, method: Tableau) -> None:
-        nx, nd, s = len(run.x), len(run.xd), len(method.b)
+        nx, nd, s, n = len(run.x), len(run.xd), len(method.b), len(method.c)
         width, looked = (self.engine.width(names) for names in (run.recorder.names, self.looked))
         crossings = len(run.crossings)
         arg, res, iw, w = self.library.work
@@ -317,11 +317,11 @@ class CompiledLoop(UnrecordedRows):
             )
         self._give(
             x=run.x.copy(), xd=run.xd.copy(), p=self.engine.program.p,
-            A=method.A, b=method.b, c=method.c, e=method.e, P=method.P,
+            A=method.A, b=method.b, c=method.c, e=method.estimates, P=method.P,
             direction=np.array([c.direction for c in run.crossings], float),
             kinds=np.array([KINDS.index(c.kind) for c in run.crossings], np.uint8),
             g0=np.zeros(crossings), g1=np.zeros(crossings), gs=np.zeros(crossings),
-            hit=np.zeros(crossings, np.uint8), K=np.zeros((s + 1, nx)),
+            hit=np.zeros(crossings, np.uint8), K=np.zeros((n + 1, nx)),
             xt=np.zeros(nx), xn=np.zeros(nx), xm=np.zeros(nx), xl=np.zeros(2 * nx),
             f=np.zeros(max(nx, nd, crossings)), xdn=np.zeros(nd), w=np.zeros(w),
             iw=np.zeros(iw, np.int64), arg=np.zeros(arg, np.uintp), res=np.zeros(res, np.uintp),
@@ -329,12 +329,13 @@ class CompiledLoop(UnrecordedRows):
         options = run.options
         numbers = {
             "nx": nx, "nd": nd, "nkept": width, "nlooked": looked, "ncross": crossings,
-            "nclocks": len(run.clocks), "stages": s,
+            "nclocks": len(run.clocks), "stages": s, "all_stages": n,
             "dense_order": 0 if method.P is None else method.P.shape[1],
+            "estimates": 1 if method.e2 is None else 2, "border": method.border or np.inf,
             "rtol": options.rtol, "atol": options.atol, "max_step": options.max_step or np.inf,
             "fixed_step": run.fixed_step,
             "error_exponent": -1.0 / method.order, "t": float(run.t), "limit": np.inf,
-            "heeds_stiffness": options.solver in BORDERS and heeds(run),
+            "heeds_stiffness": method.border is not None and heeds(run),
         }  # fmt: skip
         for name, value in numbers.items():
             setattr(self.struct, name, value)

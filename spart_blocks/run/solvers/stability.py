@@ -52,7 +52,7 @@ class UnstableMode(NamedTuple):
 def growth_of(method: Tableau, z: complex) -> float:
     """|R(z)| of a method."""
     s = len(method.b)
-    k = np.linalg.solve(np.eye(s) - z * method.A, np.ones(s, dtype=complex))
+    k = np.linalg.solve(np.eye(s) - z * method.A[:s, :s], np.ones(s, dtype=complex))
     return float(abs(1 + z * (method.b @ k)))
 
 

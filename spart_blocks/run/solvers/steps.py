@@ -75,7 +75,7 @@ def try_(
 ) -> Trial:
     """One trial step."""
     slopes, state = [slope], x
-    for s, c in enumerate(method.c.tolist()[1:], start=1):
+    for s, c in enumerate(method.c.tolist()[1 : len(method.b)], start=1):
         state = stage(method, s, x, slopes, h)
         slopes.append(rates(t + c * h, state))
     after = x + h * combined(method.b.tolist(), slopes)
@@ -92,10 +92,32 @@ def norm(v: Floats, x: Floats, y: Floats, error_of: ErrorOf) -> float:
 
 
 def error(method: Tableau, x: Floats, trial: Trial, h: float, error_of: ErrorOf) -> float:
-    """The relative error of a trial step, by the method's error estimate; 1 is just acceptable."""
+    """The relative error of a trial step, by the method's error estimate; 1 is just acceptable.
+
+    Two estimates make one: Hairer, Norsett and Wanner, sec. II.10.
+    """
+
+    def estimate(weights: Floats) -> float:
+        off = h * combined(weights.tolist(), trial.slopes)
+        if not weights[-1]:
+            off = off + 0 * trial.slopes[-1]  # no number if that slope is none
+        return norm(np.asarray(off), x, trial.x, error_of)
+
     assert method.e is not None
-    off = h * combined(method.e.tolist(), trial.slopes)
-    return norm(np.asarray(off), x, trial.x, error_of)
+    one = estimate(method.e)
+    if method.e2 is None or one == 0:
+        return one
+    return one * one / math.sqrt(one * one + 0.01 * estimate(method.e2) ** 2)
+
+
+def make_dense(
+    method: Tableau, rates: Rates, t: float, x: Floats, slopes: Sequence[Floats], h: float
+) -> Sequence[Floats]:
+    """The slopes of a trial step with those of the stages for dense output alone."""
+    made = list(slopes)
+    for s in range(len(slopes), len(method.c)):
+        made.append(rates(t + float(method.c[s]) * h, stage(method, s, x, made, h)))
+    return made
 
 
 def next_length(method: Tableau, h: float, error: float) -> float:
@@ -183,8 +205,8 @@ def dense(
 ) -> Floats:
     """The state at t + theta h within a step: (n,), or (n, N) for theta (N,).
 
-    slopes: of its stages; a method without its own dense output needs only the first. after: state
-    at its end. last: slope there.
+    slopes: of `make_dense`; a method without its own dense output needs only the first. after:
+    state at its end. last: slope there.
     """
     at = np.asarray(theta, dtype=float)
 
@@ -196,7 +218,7 @@ def dense(
         for row, slope in zip(method.P.tolist(), slopes, strict=True):
             weight, power = np.zeros_like(at), at
             for p in row:
-                weight, power = weight + p * power, power * at
+                weight, power = weight + p * power, power * (at + at - 1)
             state = state + over(slope, h * weight)
         return state
     left, bend = 1 - at, at * (at - 1)  # cubic Hermite between both ends

@@ -34,6 +34,7 @@ from spart_blocks.run.events.stops import just_after, just_before, within
 from spart_blocks.run.record.record import Dense
 from spart_blocks.run.run import Run
 from spart_blocks.run.solvers.fixed_step import FixedStep
+from spart_blocks.run.solvers.pairs import ExplicitPair
 from spart_blocks.run.solvers.repeating import (
     SUBSTITUTE,
     Ahead,
@@ -214,8 +215,11 @@ class Stepwise(SegmentSolver):
         if jacobian is not None and name in ("Radau", "BDF", "LSODA"):
             xd = run.xd
             arguments["jac"] = lambda t, x: jacobian(t, x, xd)
+        maker = getattr(integrate, name, None)
+        if maker is None:
+            maker, arguments["method"] = ExplicitPair, method
         try:
-            return getattr(integrate, name)(rates, t0, x, t1, **arguments)
+            return maker(rates, t0, x, t1, **arguments)
         except ValueError:  # the first slope or Jacobian is not finite
             if self.refused:
                 raise self.refused[1] from None

@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import warn
+from spart_blocks.base.tableaus import tableau
 from spart_blocks.program.tracing.switching import BENDS
-from spart_blocks.run.constants import BORDER, CALM_STEPS, STARTS, STIFF_STEPS, TESTED_EVERY
+from spart_blocks.run.constants import CALM_STEPS, STARTS, STIFF_STEPS, TESTED_EVERY
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.run import Run
 
-BORDERS = {"RK45": (5, BORDER), "DOP853": (11, 6.1), "RK23": (2, 2.45)}
-"""For each method the stage that is compared with the end of the step, and the stability border.
-Those of RK45 and DOP853 are Hairer's; RK23 is stable up to 2.51.
+RK23 = 2, 2.45
+"""The stage of RK23 that is compared with the end of the step, and the stability border; it is
+stable up to 2.51.
 """
 INTERPRETED = 20
 """The same as COMPILED, for steps that are not compiled."""
@@ -42,9 +43,9 @@ class StiffnessTest:
         """Whether, with the step just taken, the problem is found to be stiff. steps: number of
         steps of the run.
         """
-        if self.solver not in BORDERS or not self.tests(steps):
+        stage, border = _compared(self.solver)
+        if not border or not self.tests(steps):
             return False
-        stage, border = BORDERS[self.solver]
         h = solver.t - solver.t_old
         inner = solver.y_old + h * (solver.K[:stage].T @ solver.A[stage, :stage])
         # Of RK23 no other stage lies at the end of the step.
@@ -67,6 +68,17 @@ class StiffnessTest:
             return False
         self.stiff = self.calm = 0
         return True
+
+
+def _compared(solver: str) -> tuple[int, float]:
+    """The stage of a method that is compared with the end of its step, where it lies too, and the
+    stability border; 0 where there is no test.
+    """
+    if solver == "RK23":
+        return RK23
+    method = tableau(solver)
+    border = None if method is None else method.border
+    return (0, 0.0) if method is None or border is None else (len(method.b) - 2, border)
 
 
 def at_border(states: Floats, slopes: Floats, h: float, border: float) -> bool:

@@ -19,7 +19,7 @@
      SB_PROJECTS SB_DRIFTS(m) SB_REACHES SB_HELD SB_STEPPED, sb_stepped[]
      SB_SWITCHES SB_RESETS         crossings that let blocks switch; EVENTs; sb_first[k],
                                    sb_kind[k], sb_direction[k], and sb_mode_states[k][i]
-     SB_STAGES_COUNT, sb_a, sb_b, sb_c, SB_IS_CONTROLLED, sb_e, SB_ORDER, SB_DENSE, sb_p
+     SB_STAGES_COUNT, SB_STAGES_IN_ALL, SB_ESTIMATES_COUNT, SB_BORDER_OF_STEPS, sb_a, sb_b, sb_c, SB_IS_CONTROLLED, sb_e, SB_ORDER, SB_DENSE, sb_p
 
    In single precision, for one lane alone, times keep double precision, so that stops are met
    exactly, and so do meters; states, rates and signals have the other. */
@@ -78,7 +78,7 @@ typedef struct {
 typedef struct {
   SB_TIME t, stop, lo, hi;
   SB_REAL h, x[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)], xt[SB_ROOM(SB_NX)], xm[SB_ROOM(SB_NX)];
-  SB_REAL K[(SB_STAGES_COUNT + 1) * SB_ROOM(SB_NX)];
+  SB_REAL K[(SB_STAGES_IN_ALL + 1) * SB_ROOM(SB_NX)];
   SB_REAL kept[SB_ROOM(SB_NX)], far[SB_ROOM(SB_NX)];
   SB_REAL xd[SB_ROOM(SB_NXD)], xdn[SB_ROOM(SB_NXD)], xdo[SB_ROOM(SB_NXD)], p[SB_ROOM(SB_NP)];
   SB_REAL g0[SB_ROOM(SB_CROSSINGS)], g1[SB_ROOM(SB_CROSSINGS)], gs[SB_ROOM(SB_CROSSINGS)], g[SB_ROOM(SB_CROSSINGS)];
@@ -88,6 +88,7 @@ typedef struct {
   SB_MASK alive, sloped, within, known; /* within: of sb_watch_modes */
   SB_MASK due[SB_ROOM(SB_NC)], hit[SB_ROOM(SB_CROSSINGS)];
   SB_INDEX crossed, staged;
+  int made;
   const sb_work *w;
   long long run[SB_LANES], steps[SB_LANES], tick[SB_LANES], event[SB_LANES], sample[SB_LANES];
   long long looked_steps[SB_LANES], crossings[SB_LANES];
@@ -100,6 +101,10 @@ typedef struct {
 #define SB_SELF sb_crew
 #define SB_N(m) SB_NX
 #define SB_STAGES_OF(m) SB_STAGES_COUNT
+#if SB_STAGES_IN_ALL > SB_STAGES_COUNT
+#define SB_ALL_STAGES(m) SB_STAGES_IN_ALL
+#define SB_MADE(m) ((m)->made)
+#endif
 #define SB_T(m) ((m)->t)
 #define SB_X(m) ((m)->x)
 #define SB_XN(m) ((m)->xn)
@@ -112,6 +117,7 @@ typedef struct {
 #define SB_CONTROLS
 #define SB_CONTROLLED(m) SB_IS_CONTROLLED
 #define SB_E(m) sb_e
+#define SB_ESTIMATES(m) SB_ESTIMATES_COUNT
 #define SB_EXPONENT(m) (-1.0 / SB_ORDER)
 #define SB_H(m) ((m)->h)
 #define SB_ERROR_OF(m, size) ((m)->w->atol + (m)->w->rtol * (size))
@@ -132,6 +138,7 @@ typedef struct {
 #define SB_NEEDS_SLOPE(m, s) 1
 #if SB_IS_CONTROLLED && SB_NX
 #define SB_SEES_STIFFNESS
+#define SB_BORDER(m) SB_BORDER_OF_STEPS
 #endif
 #if SB_CROSSINGS
 #define SB_MARKS
