@@ -18,7 +18,7 @@ def package_state() -> str:
     states = []
     for folder, _, names in os.walk(Path(__file__).parents[1]):  # faster than rglob
         for name in names:
-            if name.endswith((".py", ".c")):
+            if name.endswith((".py", ".c", ".h")):
                 path = os.path.join(folder, name)
                 status = os.stat(path)
                 states.append((path, status.st_size, status.st_mtime_ns))

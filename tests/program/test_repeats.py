@@ -19,7 +19,7 @@ from spart_blocks.export import step_code
 from spart_blocks.program.c import repeats
 from spart_blocks.program.c.compiler import compiler_name, strict_library
 from spart_blocks.program.c.dialects import DOUBLE, LANES
-from spart_blocks.program.c.functions import c_function, c_function_with_loops
+from spart_blocks.program.c.functions import c_function, c_function_where_it_pays
 from spart_blocks.program.c.machine_code import c_source
 from spart_blocks.program.subdiagram import subdiagram_of
 
@@ -79,7 +79,7 @@ def test_the_code_of_copies_does_not_grow_with_their_number(programs, name):
 
 
 def test_a_loop_reads_each_copy_by_an_index(programs):
-    text = c_function_with_loops("f", programs[120].rates)
+    text = c_function_where_it_pays("f", programs[120].rates)
     assert text.count("for (") == 1
     assert "for (int i = 0; i < 120; i++) {" in text
     assert re.search(r"const double e\d+ = p\[(\d+ \+ )?(\d+ \* )?i\];", text)
@@ -89,7 +89,7 @@ def test_a_loop_reads_each_copy_by_an_index(programs):
 def test_runs_of_copies_are_those_of_their_blocks(tmp_path):
     path = tmp_path / "servos.yaml"
     path.write_text(servos(120, ", rtol: 1.0e-9, atol: 1.0e-11"))
-    assert c_function_with_loops("f", sb.trace(path).rates)
+    assert c_function_where_it_pays("f", sb.trace(path).rates)
     results = sb.simulate(path)
     reference = sb.simulate(path, engine="interpreter", T=0.3)
     at = np.searchsorted(results.t, 0.3)
@@ -102,7 +102,7 @@ def test_runs_of_copies_are_those_of_their_blocks(tmp_path):
 def test_short_functions_are_written_as_they_are():
     x = ca.SX.sym("x", 20)
     function = ca.Function("f", [x], [ca.sin(x) * 2], ["x"], ["y"])
-    assert c_function_with_loops("f", function) is None
+    assert c_function_where_it_pays("f", function) is None
     assert "for (" not in c_function("f", function)
 
 

@@ -16,6 +16,7 @@ from spart_blocks.program.c.text import with_headers
 from spart_blocks.program.tracing.lookup_tables import PREFIX
 
 Real = Literal["double", "float"]
+Turned = Literal["nothing", "pairs", "all"]
 
 LARGEST = {"double": 1.7976931348623157e308, "float": 3.4028234663852886e38}
 
@@ -68,8 +69,9 @@ class Dialect:
     whole operand; function, the name of a function of math.h; table, that of a table; more,
     whether a comparison holds in any run; chosen, the choice by a comparison. operations: formats
     of operations that differ from C. loads: whether inputs are first read into constants. turned:
-    whether sb_sincos computes sine and cosine together. longest, piece: a function with more than
-    `longest` statements is split into functions of `piece` statements, since compile time grows
+    which sines and cosines are computed together: of one angle by sb_sincos, or of all angles by
+    sb_turns in vectors of `width` numbers. longest, piece: a function with more than `longest`
+    statements is split into functions of `piece` statements at most, since compile time grows
     faster than length; they pass values in the array `room`.
     """
 
@@ -92,7 +94,8 @@ class Dialect:
     more: str = "({})"
     chosen: str = "({} ? {} : {})"
     loads: bool = True
-    turned: bool = False
+    turned: Turned = "nothing"
+    width: int = 1
     room: str = "double *restrict room"
     longest: float = math.inf
     piece: int = 500
@@ -198,7 +201,7 @@ LANES = Dialect(
     more="SB_ANY({})",
     chosen="SB_SELECT({}, {}, {})",
     loads=False,
-    turned=True,
+    turned="pairs",
     room="SB_REAL *SB_RESTRICT room",
     longest=2000,
     piece=2000,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,14 @@ from spart_blocks.program.c.repeats import (
     with_repeats,
 )
 from spart_blocks.program.c.text import indented, table
-from spart_blocks.program.c.values import PART, Step, Value, steps_of, values_of
+from spart_blocks.program.c.values import (
+    PART,
+    Step,
+    Value,
+    steps_of,
+    steps_with_turns,
+    values_of,
+)
 
 BY_VALUE = ("t", "h")
 """Arguments that are passed as single numbers; the others are arrays."""
@@ -89,10 +97,10 @@ def c_function(
         raise DiagramError(f"{name} cannot become C: {error}") from None
 
 
-def c_function_with_loops(name: str, function: Any, dialect: Dialect = DOUBLE) -> str | None:
-    """The text of `c_function` if it has loops, with an array `outK` for each of any number of
-    results; None for functions without steps that recur, and for those that are not of scalars or
-    that C lacks operations for.
+def c_function_where_it_pays(name: str, function: Any, dialect: Dialect = DOUBLE) -> str | None:
+    """The text of `c_function`, with an array `outK` for each of any number of results, if it has
+    loops, computes sines and cosines together, or is split. None for other functions, and for those
+    that are not of scalars or that C lacks operations for.
     """
     if not function.is_a("SXFunction"):
         return None
@@ -105,7 +113,9 @@ def c_function_with_loops(name: str, function: Any, dialect: Dialect = DOUBLE) -
     )
     printer = _Printer(name, dialect, arguments_of(function, dialect), out)
     try:
-        return printer.with_loops(values_of(function))
+        values = values_of(function)
+        text = printer.with_loops(values, most=0.5) or printer.with_turns(values)
+        return text or (printer.function(values) if len(values) > dialect.longest else None)
     except UnknownOperationError:
         return None
 
@@ -163,26 +173,38 @@ class _Printer:
     slots: dict[Value, int] = field(default_factory=dict)
 
     def function(self, values: Sequence[Value]) -> str:
+        made, copied = self._apart(values)
+        return self._text(steps_of(made, paired=self.dialect.turned == "pairs"), copied)
+
+    def with_turns(self, values: Sequence[Value]) -> str | None:
+        """The function with sines and cosines of several angles together; None if there are none,
+        or the dialect has none.
+        """
+        made, copied = self._apart(values)
+        steps = steps_with_turns(made) if self.dialect.turned == "all" else None
+        return None if steps is None else self._text(steps, copied)
+
+    def _apart(self, values: Sequence[Value]) -> tuple[list[Value], list[str]]:
+        """The values that are not free, and the statements that copy those that are to results."""
         free = [value for value in values if self._is_free(value)]
         for value in free:
             value.name = self._free(value)
-        steps = steps_of(
-            [value for value in values if not self._is_free(value)], turned=self.dialect.turned
-        )
-        copied = [line for value in free for line in self._results(value)]
-        return self._text(steps, copied)
+        made = [value for value in values if not self._is_free(value)]
+        return made, [line for value in free for line in self._results(value)]
 
-    def with_loops(self, values: Sequence[Value]) -> str | None:
-        """The function with steps that recur as loops; None if none do."""
+    def with_loops(self, values: Sequence[Value], most: float = 1.0) -> str | None:
+        """The function with steps that recur as loops; None if none do, or if more than `most` of
+        the statements are left.
+        """
         free = [value for value in values if value.operation in _FREE]
         for value in free:
             value.name = self._free(value)
         copies = [Value(ca.OP_ASSIGN, (v,), results=v.results) for v in free if v.results]
         copies.sort(key=lambda copy: copy.results)
         made = [*(value for value in values if value.operation not in _FREE), *copies]
-        steps = steps_of(made, turned=self.dialect.turned)
+        steps = steps_of(made, paired=self.dialect.turned == "pairs")
         items = with_repeats(steps, self._read, self._written)
-        if len(items) == len(steps):
+        if len(items) == len(steps) or sum(map(_length, items)) > most * len(steps):
             return None
         self.slots.update(Room(items, self._has_index).slots)
         for value in (v for item in items if isinstance(item, Repeat) for v in item.made()):
@@ -328,6 +350,8 @@ class _Printer:
         first, real = step[0], self.dialect.real
         if first.is_solution:
             lines = self._solution(first, step[1:])
+        elif len(step) > 1 and self.dialect.turned == "all":
+            lines = self._turns(step)
         elif len(step) == 2:
             sine, cosine = sorted(step, key=lambda value: value.operation != ca.OP_SIN)
             lines = [
@@ -337,6 +361,24 @@ class _Printer:
         else:
             lines = [f"const {self._type(first)} {first.name} = {self._expression(first)};"]
         return lines + [line for value in step for line in self._results(value)]
+
+    def _turns(self, step: Step) -> list[str]:
+        """The C statements that compute sines and cosines of several angles."""
+        name, width = step[0].name, self.dialect.width
+        angles = list(dict.fromkeys(value.of[0] for value in step))
+        given = [*map(self._number, angles), *["0"] * (-len(angles) % width)]
+        vectors = [", ".join(given[k : k + width]) for k in range(0, len(given), width)]
+        places = {angle: divmod(k, width) for k, angle in enumerate(angles)}
+        for value in step:
+            vector, lane = places[value.of[0]]
+            kind = "sines" if value.operation == ca.OP_SIN else "cosines"
+            value.name = f"{name}_{kind}[{vector}].of[{lane}]"
+        count = len(vectors)
+        return [
+            f"const sb_real {name}_angles[] = {{{', '.join(f'{{{one}}}' for one in vectors)}}};",
+            f"sb_lanes {name}_sines[{count}], {name}_cosines[{count}];",
+            f"sb_turns({count}, {name}_angles, {name}_sines, {name}_cosines);",
+        ]
 
     def _results(self, value: Value) -> list[str]:
         return [f"{self.out.entries[k]} = {self._number(value)};" for k in value.results]
@@ -431,13 +473,15 @@ def _variables(item: Item) -> Iterable[Value]:
 
 
 def _pieces(items: Iterable[Item], most: int) -> list[list[Item]]:
-    """The items in lists of about `most` statements."""
+    """The items in lists of about equally many statements, at most about `most`."""
+    items = list(items)
+    total = sum(map(_length, items))
+    size = total / math.ceil(total / most)
     pieces: list[list[Item]] = [[]]
     length = 0
     for item in items:
-        if pieces[-1] and length + _length(item) > most:
+        if pieces[-1] and length + _length(item) > size * len(pieces):
             pieces.append([])
-            length = 0
         pieces[-1].append(item)
         length += _length(item)
     return pieces

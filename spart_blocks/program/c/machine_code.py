@@ -22,12 +22,11 @@ from spart_blocks.base.cache import keep_text, key_of, stored, user_folder
 from spart_blocks.base.package_state import package_state
 from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.program.c.called import called_texts
-from spart_blocks.program.c.compiler import loaded_library
+from spart_blocks.program.c.compiler import loaded_library, usual_lanes
 from spart_blocks.program.c.dialects import DOUBLE
-from spart_blocks.program.c.functions import BY_VALUE, c_function_with_loops
+from spart_blocks.program.c.functions import BY_VALUE, c_function_where_it_pays
 from spart_blocks.program.c.horizon import horizon_text, replaced, without_unused
-from spart_blocks.program.c.repeats import LEAST_SAVED
-from spart_blocks.program.c.text import indented
+from spart_blocks.program.c.text import indented, with_headers
 from spart_blocks.program.tracing.horizons import horizons_called_by
 from spart_blocks.program.tracing.lookup_tables import tables_called_by
 
@@ -37,8 +36,32 @@ from spart_blocks.program.tracing.lookup_tables import tables_called_by
 _LOAD = re.compile(r"arg\[(\d+)\]\? arg\[\1\]\[(\d+)\] : 0")
 _STORE = re.compile(r"if \(res\[(\d+)\]!=0\) res\[\1\]")
 _LINES_A_LOAD = 50
-_SHORT = 2 * LEAST_SAVED
-_LOOPS = replace(DOUBLE, pointer="*restrict ")
+_SHORT = 100
+_HERE = replace(
+    DOUBLE,
+    apart="__attribute__((noinline)) static",
+    pointer="*restrict ",
+    loads=False,
+    room="double *restrict room",
+    longest=1000,
+    piece=700,
+)
+"""C for this machine: gcc's time grows faster than the length of a function, and longer ones are
+no faster. A humanoid's forward dynamics takes 0.8 of the time of one piece, and compiles in a
+quarter; those of a 7-joint arm, of 2,000 statements, 0.9 in two pieces.
+"""
+_WIDE = 4
+"""Least number of numbers in a vector for which sines and cosines are computed together."""
+# gcc then mixes independent operations; in longer functions this takes more time than it saves.
+_MIXED = """
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("schedule-insns", "sched-pressure")
+#endif"""
+_MIXED_NO_MORE = """
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif"""
 
 
 def c_source(functions: Iterable[Any]) -> str:
@@ -50,14 +73,16 @@ def c_source(functions: Iterable[Any]) -> str:
     mostly arithmetic a few tests are kept, since they divide it: gcc takes 11.5 s for 35,000
     instructions in one piece, and 3.9 s in 240 pieces.
 
-    A function whose steps recur is written by `c_function_with_loops` instead. The search for them
-    takes 40 us for each instruction, so that the source is stored in the user's cache folder.
+    A function whose steps recur, with several sines and cosines, or that is long is written by
+    `c_function_where_it_pays` instead. This takes 60 us for each instruction, so that the source
+    is stored in the user's cache folder.
     """
     functions = list(functions)
     if max((f.n_instructions() for f in functions if f.is_a("SXFunction")), default=0) < _SHORT:
         return _c_source(functions)
     folder = user_folder()
-    key = key_of("".join([package_state(), *(function.serialize() for function in functions)]))
+    made_of = [package_state(), str(usual_lanes()), *(f.serialize() for f in functions)]
+    key = key_of("".join(made_of))
     found = stored(folder, key) if folder else None
     with suppress(OSError):
         if found:
@@ -73,28 +98,37 @@ def c_source(functions: Iterable[Any]) -> str:
 def _c_source(functions: Sequence[Any]) -> str:
     """The text of `c_source`."""
     generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long"})
-    loops = []
+    written = []
     for function in functions:
-        text = _with_loops(function)
+        text = _written(function)
         if text is None:
             generator.add(function)
         else:
-            loops.append((function, text))
+            written.append((function, text))
     source: str = _with_horizons(_STORE.sub(r"res[\1]", generator.dump()), functions)
     loads = len(_LOAD.findall(source))
     if loads * _LINES_A_LOAD >= source.count("\n"):
         source = _LOAD.sub(r"arg[\1][\2]", source)
-    if not loops:
+    if not written:
         return source
-    called = called_texts(function for function, _ in loops)
+    called = called_texts(function for function, _ in written)
     called = [text for text in called if text not in source]
-    return "\n\n".join(["#include <math.h>", *called, source, *(text for _, text in loops)])
+    texts = [text for _, text in written]
+    turns = [_turns_header()] if any("sb_turns(" in text for text in texts) else []
+    mixed = [_MIXED, *texts, _MIXED_NO_MORE]
+    return "\n\n".join(["#include <math.h>", *turns, *called, source, *mixed])
 
 
-def _with_loops(function: Any) -> str | None:
-    """A function whose steps recur as C with loops; None for other functions."""
-    name = f"{function.name()}_in_loops"
-    text = c_function_with_loops(name, function, _LOOPS)
+def _turns_header() -> str:
+    """C that computes sines and cosines of several angles."""
+    return with_headers(f'#define SB_LANES {usual_lanes()}\n#include "sb_turns.h"')
+
+
+def _written(function: Any) -> str | None:
+    """A function that is better written here than by CasADi as C; None for other functions."""
+    name, lanes = f"{function.name()}_written", usual_lanes()
+    dialect = replace(_HERE, turned="all", width=lanes) if lanes >= _WIDE else _HERE
+    text = c_function_where_it_pays(name, function, dialect)
     if text is None:
         return None
     given = [f"arg[{k}]" + "[0]" * (n in BY_VALUE) for k, n in enumerate(function.name_in())]

@@ -46,8 +46,8 @@ class Value:
 
 
 Step = tuple[Value, ...]
-"""The values of one statement: a single value; sine and cosine of one angle; or the solution of a
-solver, as its call followed by its entries.
+"""The values of one statement: a single value; sines and cosines, of one angle or of several; or
+the solution of a solver, as its call followed by its entries.
 """
 
 
@@ -118,9 +118,48 @@ def needed(values: Sequence[Value]) -> list[Value]:
     return [value for value in values if id(value) in found]
 
 
-def steps_of(values: Sequence[Value], *, turned: bool) -> list[Step]:
-    """The values as steps, in order. turned: combine a sine and a cosine of the same angle."""
-    pairs = {(v.operation, v.of[0]): v for v in values if turned and v.operation in TURNED}
+def steps_with_turns(values: Sequence[Value]) -> list[Step] | None:
+    """The values as steps; sines and cosines are one step if their angles depend on equally many
+    others, one after the other. What their angles need comes before. None if no two angles meet.
+    """
+    depth: dict[Value, int] = {}
+    groups: dict[int, list[Value]] = {}
+    for value in values:
+        depth[value] = max((depth.get(operand, 0) for operand in value.of), default=0)
+        if value.operation in TURNED:
+            groups.setdefault(depth[value], []).append(value)
+            depth[value] += 1
+    together = [tuple(group) for group in groups.values() if len({v.of[0] for v in group}) > 1]
+    if not together:
+        return None
+    step_of = {step[0]: step for step in steps_of(values, paired=False)}
+    step_of |= {value: group for group in together for value in group}
+    inside = set(values)
+    steps: list[Step] = []
+    done: set[Value] = set()
+    waiting = list(reversed(values))
+    while waiting:
+        step = step_of.get(waiting[-1])
+        if step is None or step[0] in done:
+            waiting.pop()
+            continue
+        missing = [
+            operand.of[0] if operand.operation == PART else operand
+            for value in step
+            for operand in value.of
+            if operand in inside and operand not in done
+        ]
+        waiting += reversed(missing)
+        if not missing:
+            steps.append(step)
+            done.update(step)
+            waiting.pop()
+    return steps
+
+
+def steps_of(values: Sequence[Value], *, paired: bool) -> list[Step]:
+    """The values as steps, in order. paired: combine a sine and a cosine of the same angle."""
+    pairs = {(v.operation, v.of[0]): v for v in values if paired and v.operation in TURNED}
     parts: dict[Value, list[Value]] = {}
     for value in values:
         if value.operation == PART:
