@@ -392,7 +392,7 @@ def a_compiler(zig=False):
 def test_flags_suit_the_machine(monkeypatch, machine, system, expected):
     monkeypatch.setattr(compiler.platform, "machine", lambda: machine)
     monkeypatch.setattr(compiler.sys, "platform", system)
-    level = "-O1 -ftree-vectorize -fexpensive-optimizations"
+    level = "-O1 -ftree-vectorize -fexpensive-optimizations -fno-tree-sink"
     assert compiler._flags(a_compiler()) == expected.format(level=level).split()
 
 

@@ -61,6 +61,7 @@ typedef struct {
   double *blur, *tolerance;
   double *low, *high;          /* the slopes that the door allows */
   double *curve;               /* the latest second derivative of each value */
+  double *off;                 /* room for a number of each value */
   double *before, *last, *now; /* the last rows looked at, and room for those between */
   double t_before, t_last;     /* their times */
   double step;                 /* the length of the last step */
@@ -80,15 +81,16 @@ static void sb_state_at(struct sb_run *r, double t, double *x);
 static const double *sb_held(struct sb_run *r, long long *count);
 static double *sb_room(struct sb_run *r);
 
-/* Loops over the values of a row have no branches and no calls, so that they take several
-   values at a time. */
+/* Loops over the values of a row have no branches and no calls, and know their length beforehand, so
+   that they take several values at a time. */
 
 static void sb_range(sb_log *L, const double *restrict v) {
   double *restrict least = L->least, *restrict most = L->most, *restrict tolerance = L->tolerance;
   const double *restrict blur = L->blur;
   /* The tolerance is divided between the door and the curve between looks. */
   const double share = SB_SHARE * L->part;
-  for (long long j = 0; j < L->width; j++) {
+  const long long width = L->width;
+  for (long long j = 0; j < width; j++) {
     double low = v[j] < least[j] ? v[j] : least[j], high = v[j] > most[j] ? v[j] : most[j],
            rounding = SB_RELATIVE * (-low > high ? -low : high);
     least[j] = low;
@@ -107,32 +109,46 @@ static int sb_look(struct sb_run *r, sb_log *L, double t, const double *x, doubl
 
 /* Determine the uncertainty of each value. v: the row at t and x. */
 static void sb_blurred(struct sb_run *r, sb_log *L, double t, const double *x, const double *v) {
-  double *near = L->now + (SB_START + 1) * L->width;
+  double *restrict near = L->now + (SB_START + 1) * L->width, *restrict blur = L->blur;
+  const long long width = L->width;
   for (int way = 0; way < 2; way++) {
     if (!sb_evaluate(r, t, sb_off(r, x, way), near)) continue;
-    for (long long j = 0; j < L->width; j++) {
+    for (long long j = 0; j < width; j++) {
       double off = SB_BLUR * fabs(near[j] - v[j]);
-      if (off > L->blur[j]) L->blur[j] = off;
+      blur[j] = off > blur[j] ? off : blur[j];
     }
   }
   L->probed = 1;
 }
 
+/* The largest of some numbers, none of them negative: four chains, which do not wait for each other. */
+static double sb_largest(const double *v, long long n) {
+  double most[4] = {0, 0, 0, 0};
+  long long j = 0;
+  for (; j + 4 <= n; j += 4)
+    for (int k = 0; k < 4; k++) most[k] = v[j + k] > most[k] ? v[j + k] : most[k];
+  for (; j < n; j++) most[0] = v[j] > most[0] ? v[j] : most[0];
+  for (int k = 1; k < 4; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
+  return most[0];
+}
+
 /* Deviation of the row v, at this fraction of the way between two others, from their line. */
 static double sb_bulge(const sb_log *L, const double *va, const double *v, const double *vb,
                        double part) {
-  double worst = 0;
-  for (long long j = 0; j < L->width; j++) {
-    double off = fabs(v[j] - (1 - part) * va[j] - part * vb[j]) / L->tolerance[j];
-    worst = off > worst ? off : worst;
-  }
-  return worst;
+  const double *tolerance = L->tolerance;
+  double *restrict off = L->off;
+  const long long width = L->width;
+  for (long long j = 0; j < width; j++)
+    off[j] = fabs(v[j] - (1 - part) * va[j] - part * vb[j]) / tolerance[j];
+  return sb_largest(off, width);
 }
 
 static void sb_open_door(sb_log *L) {
-  for (long long j = 0; j < L->width; j++) {
-    L->low[j] = -INFINITY;
-    L->high[j] = INFINITY;
+  double *restrict low = L->low, *restrict high = L->high;
+  const long long width = L->width;
+  for (long long j = 0; j < width; j++) {
+    low[j] = -INFINITY;
+    high[j] = INFINITY;
   }
 }
 
@@ -140,9 +156,10 @@ static void sb_open_door(sb_log *L) {
 static int sb_fits(const sb_log *L, double t, const double *v) {
   const double *restrict from = L->row + (L->rows - 1) * L->width;
   const double *restrict low = L->low, *restrict high = L->high;
+  const long long width = L->width;
   double inverse = 1 / (t - L->t[L->rows - 1]);
   int out = 0;
-  for (long long j = 0; j < L->width; j++) {
+  for (long long j = 0; j < width; j++) {
     double slope = (v[j] - from[j]) * inverse;
     out |= (slope < low[j]) | (slope > high[j]);
   }
@@ -153,8 +170,9 @@ static void sb_narrow_door(sb_log *L, double t, const double *restrict v) {
   const double *restrict from = L->row + (L->rows - 1) * L->width;
   const double *restrict tolerance = L->tolerance;
   double *restrict low = L->low, *restrict high = L->high;
+  const long long width = L->width;
   double inverse = 1 / (t - L->t[L->rows - 1]);
-  for (long long j = 0; j < L->width; j++) {
+  for (long long j = 0; j < width; j++) {
     double rise = v[j] - from[j], under = (rise - tolerance[j]) * inverse,
            over = (rise + tolerance[j]) * inverse;
     low[j] = under > low[j] ? under : low[j];
@@ -222,16 +240,18 @@ static void sb_keep(struct sb_run *r, sb_log *L, double t, const double *v, int 
 /* Learn the curvature from the last three rows. */
 static void sb_bend(sb_log *L, double t, const double *v) {
   double first = 1 / (L->t_last - L->t_before), second = 1 / (t - L->t_last),
-         whole = 2 / (t - L->t_before), sharpest = 0;
+         whole = 2 / (t - L->t_before), sharpest;
   const double *restrict last = L->last, *restrict before = L->before;
-  double *restrict curve = L->curve;
-  for (long long j = 0; j < L->width; j++) {
+  const double *restrict tolerance = L->tolerance;
+  double *restrict curve = L->curve, *restrict sharp = L->off;
+  const long long width = L->width;
+  for (long long j = 0; j < width; j++) {
     double rate = (v[j] - last[j]) * second - (last[j] - before[j]) * first,
            bend = fabs(rate * whole), old = 0.5 * curve[j];
     curve[j] = bend > old ? bend : old;
-    double sharp = curve[j] / L->tolerance[j];
-    sharpest = sharp > sharpest ? sharp : sharpest;
+    sharp[j] = curve[j] / tolerance[j];
   }
+  sharpest = sb_largest(sharp, width);
   /* At most twice the interval looked at: near an inflection the curvature is small. */
   L->stride = 2 * fmax(t - L->t_last, L->t_last - L->t_before);
   if (sharpest > 0) L->stride = fmin(L->stride, sqrt(8 / (SB_SAFETY * sharpest)));

@@ -17,7 +17,7 @@ _COUNTS = ["width", "rows", "room", "step_rows", "budget", "crowded", "looks", "
 _COUNTS += ["marks", "mark", "nx", "passed"]
 _NUMBERS = ["part", "coarse"]
 _ARRAYS = ["t", "row", "held", "t_past", "past", "marked", "least", "most", "blur", "tolerance"]
-_ARRAYS += ["low", "high", "curve", "before", "last", "now"]
+_ARRAYS += ["low", "high", "curve", "off", "before", "last", "now"]
 _LATEST = ["t_before", "t_last", "step", "stride", "crowded_at"]
 _PANELS = 4096
 _ROOM = 2_000_000
@@ -107,7 +107,7 @@ class CompiledRecord:
             "least": np.full(width, np.inf),
             "most": np.full(width, -np.inf),
             "blur": blur,
-            **{name: np.zeros(width) for name in ("tolerance", "curve", "before", "last")},
+            **{name: np.zeros(width) for name in ("tolerance", "curve", "off", "before", "last")},
             **{name: np.zeros(width) for name in ("low", "high")},
             "now": np.zeros((_DEEP, width)),
         }
