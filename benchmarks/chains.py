@@ -6,12 +6,11 @@ on their number, though the code grows with it. Times are of calls from Python, 
 and pinocchio.aba(model, data, q, v, tau), in interleaved rounds over all chains; medians.
 Tracing and compiling is timed with an empty cache.
 
-Run: python benchmarks/chains.py [--links 20 40 80] [--rounds 21] [--moment 0.05]
+Run: python benchmarks/chains.py [--links 20 40 80] [--rounds 21] [--moment 0.05] [--keep]
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+from side_by_side import arguments, keep
 from twins import Twins, interleaved, ratio, repeated
 
 import spart_blocks as sb
@@ -43,7 +43,7 @@ def chain(folder: Path, links: int) -> Twins:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--links", type=int, nargs="+", default=[20, 40, 80])
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--moment", type=float, default=0.05, help="seconds of each round")
@@ -66,17 +66,21 @@ def main() -> None:
                 lambda m=model, d=data, q=q, v=v, tau=tau: pin.aba(m, d, q, v, tau)
             )
         times = interleaved(peers, options.rounds, options.moment)
-    prices = []
+    prices, figures = [], {}
     for links in options.links:
         ours, theirs = f"ours {links}", f"pinocchio {links}"
         a, b = (statistics.median(times[name]) / links * 1e9 for name in (ours, theirs))
         prices.append(a)
+        figures |= {f"{links} link ns": a, f"{links} compiling s": compiling[links]}
         print(
             f"{links:3} links: ours {a:6.1f} ns a link, pinocchio {b:6.1f}, "
             f"{ratio(times, ours, theirs):.2f} x as fast; "
             f"traced and compiled in {compiling[links]:.1f} s"
         )
     print(f"the dearest link costs {max(prices) / min(prices) - 1:.0%} more than the cheapest")
+    figures |= {"cheapest link ns": min(prices), "dearest link ns": max(prices)}
+    if options.keep:
+        keep(__file__, figures, "pin", "casadi")
 
 
 if __name__ == "__main__":

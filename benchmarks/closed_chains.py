@@ -12,12 +12,11 @@ Cost: medians of interleaved rounds, and the median of each round's ratio. Loop 
 largest of J udot + J' um, by which the loops begin to open [m/s^2], and the difference of
 udot to ours. Only loops of spherical type have a counterpart in all three.
 
-Run: python benchmarks/closed_chains.py [--rounds 41]
+Run: python benchmarks/closed_chains.py [--rounds 41] [--keep]
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pinocchio as pin
-from side_by_side import versions
+from side_by_side import arguments, keep, versions
 from twins import interleaved, ratio, repeated
 
 import spart_blocks as sb
@@ -232,15 +231,15 @@ def wxyz(T):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=41)
-    rounds = parser.parse_args().rounds
+    given, figures = parser.parse_args(), {}
     print(versions("casadi", "pin", "mujoco", "numpy"))
     robot = Robot.from_bodies(MODELS / "delta_robot.yaml")
     samples = states(robot, 20)
     peers = {"spart_blocks": Ours(robot), "pinocchio": Pinocchio(robot), "mujoco": MuJoCo(robot)}
     times = interleaved(
-        {name: repeated(peer.call(samples[0])) for name, peer in peers.items()}, rounds, 0.02
+        {name: repeated(peer.call(samples[0])) for name, peer in peers.items()}, given.rounds, 0.02
     )
     print(
         f"delta robot: {robot.nu} rates, {len(loop_bias(samples[0].qm, samples[0].um, robot))} rows"
@@ -253,10 +252,14 @@ def main() -> None:
             opens = loop_jacobian(state.qm, robot) @ got + loop_bias(state.qm, state.um, robot)
             error, away = max(error, np.abs(opens).max()), max(away, np.abs(got - ours).max())
         each = 1e6 * statistics.median(times[name])
+        figures |= {f"{name} us": each, f"{name} loops m/s^2": error}
+        figures[f"{name} ratio"] = ratio(times, "spart_blocks", name)
         print(
             f"  {name:14}{each:10.3f}{ratio(times, 'spart_blocks', name):8.2f}"
             f"{error:13.1e}{away:10.1e}"
         )
+    if given.keep:
+        keep(__file__, figures, "pin", "mujoco", "casadi")
 
 
 if __name__ == "__main__":

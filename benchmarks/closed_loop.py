@@ -12,12 +12,11 @@ from the cache. Each final state is compared with a reference at rtol 1e-12.
 Then what comes before the loop, tracing, checking and compiling, with an empty cache and
 with a filled one; it is the time of sb.simulate less that of its loop.
 
-Run: python benchmarks/closed_loop.py [--repeat 5]      (needs the extra `test`)
+Run: python benchmarks/closed_loop.py [--repeat 5] [--keep]   (needs the extra `test`)
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import tempfile
 import time
@@ -26,7 +25,7 @@ from io import StringIO
 
 import numpy as np
 from arm import run_bdsim, run_ours, tracking
-from side_by_side import environment, measure, show, versions
+from side_by_side import arguments, compared, environment, keep, measure, show, versions
 
 T, RTOL, ATOL = 10.0, 1e-6, 1e-8
 OPTIONS = {"T": T, "rtol": RTOL, "atol": ATOL, "every": T}
@@ -45,9 +44,10 @@ def start_times(ours: object, repeat: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--repeat", type=int, default=5)
-    repeat = parser.parse_args().repeat
+    given = parser.parse_args()
+    repeat = given.repeat
     theirs, ours = tracking("bdsim", pinocchio=True), tracking("ours")
     with redirect_stdout(StringIO()):
         theirs.compile()
@@ -63,10 +63,15 @@ def main() -> None:
     }
     _, truth = run_ours(ours, T=T, rtol=1e-12, atol=1e-13, solver="DOP853", every=T)
     print(versions("pin", "bdsim", "casadi"))
-    show(measure(peers, repeat), "bdsim", truth)
+    results = measure(peers, repeat)
+    show(results, "bdsim", truth)
     print()
-    for name, seconds in start_times(ours, repeat).items():
+    starts = start_times(ours, repeat)
+    for name, seconds in starts.items():
         print(f"trace, check and compile, {name:15} {seconds:8.3f} s")
+    if given.keep:
+        figures = compared(results, "bdsim") | {f"{name} s": t for name, t in starts.items()}
+        keep(__file__, figures, "pin", "bdsim", "casadi")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ Both sides take the same arrays in the same coordinates and gravity, and their r
 compared first. The 7-joint arm has a fixed base; Talos (pip install example-robot-data) is
 free-flying. Interleaved rounds; medians, and the median of each round's ratio.
 
-Run: python benchmarks/dynamics.py [--rounds 21] [--moment 0.05] [--eigen FOLDER]
+Run: python benchmarks/dynamics.py [--rounds 21] [--moment 0.05] [--eigen FOLDER] [--keep]
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pinocchio as pin
+from side_by_side import arguments, keep
 from twins import ARM, Twins, humanoid, interleaved, ratio, repeated
 
 import spart_blocks as sb
@@ -144,17 +145,22 @@ def peers_of(twins: Twins, algorithm: str, library: ctypes.CDLL | None) -> tuple
     return in_python, in_c
 
 
-def report(where: str, algorithm: str, peers: Peers, options: argparse.Namespace) -> None:
+def report(
+    where: str, algorithm: str, peers: Peers, options: argparse.Namespace
+) -> dict[str, float]:
+    """Print the times; the figures to keep."""
     times = interleaved(peers, options.rounds, options.moment)
     cells = [f"{name} {statistics.median(t) * 1e6:7.3f} us" for name, t in times.items()]
+    figures = {f"{name} us": statistics.median(t) * 1e6 for name, t in times.items()}
     if len(times) > 1 and "pinocchio" in times:
-        factor = ratio(times, "ours", "pinocchio")
+        factor = figures["ratio"] = ratio(times, "ours", "pinocchio")
         cells.append(f"ours is {factor:.2f} x as fast as {ALGORITHMS[algorithm][1]}")
     print(f"  {algorithm:8} {where:12}", "   ".join(cells), flush=True)
+    return {f"{algorithm} {where} {name}": value for name, value in figures.items()}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--moment", type=float, default=0.05, help="seconds of each round")
     parser.add_argument(
@@ -174,15 +180,19 @@ def main() -> None:
     talos = humanoid()
     if talos:
         robots.append(Twins(talos, floating=True))
-    for twins in robots:
+    figures: dict[str, float] = {}
+    for twins, robot in zip(robots, ("arm", "humanoid"), strict=False):
         print(f"{twins.name}, gravity {twins.model.gravity.linear}")
         for algorithm in ALGORITHMS:
             in_python, in_c = peers_of(twins, algorithm, library)
-            report("from Python", algorithm, in_python, options)
+            found = report("from Python", algorithm, in_python, options)
             if in_c:
-                report("in C", algorithm, in_c, options)
+                found |= report("in C", algorithm, in_c, options)
+            figures |= {f"{robot} {name}": value for name, value in found.items()}
     if not talos:
         print("no humanoid: pip install example-robot-data")
+    if options.keep:
+        keep(__file__, figures, "pin", "casadi")
 
 
 if __name__ == "__main__":

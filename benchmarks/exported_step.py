@@ -1,6 +1,6 @@
 """The exported C step against the simulation's own compiled step, by RK4 at 1 kHz.
 
-    python benchmarks/exported_step.py
+    python benchmarks/exported_step.py [--keep]
 
 Closed loops: both compute the same outputs at each step, and move the states. Controllers: a
 step of the exported code against the program's function of the outputs, compiled by the same
@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from side_by_side import arguments, keep
 
 import spart_blocks as sb
 from spart_blocks.export import StepCode, step_code
@@ -97,22 +98,27 @@ def program(part):
     return timed(c_source([function]) + glue)
 
 
-def compare(what: str, ours, theirs) -> None:
+def compare(what: str, ours, theirs) -> dict[str, float]:
     pairs = [(ours(), theirs()) for _ in range(REPEATS)]
     ours_s, theirs_s = (statistics.median(column) for column in zip(*pairs, strict=True))
     print(f"{what:44s}{ours_s * 1e6:10.3f}{theirs_s * 1e6:12.3f}{theirs_s / ours_s:8.2f}")
+    figures = {"C us": 1e6 * ours_s, "own us": 1e6 * theirs_s, "ratio": theirs_s / ours_s}
+    return {f"{what}, {name}": value for name, value in figures.items()}
 
 
 def main() -> None:
+    given, figures = arguments(__doc__).parse_args(), {}
     np.seterr(all="ignore")
     print(compiler_name())
     print(f"{'':44s}{'C [us]':>10s}{'own [us]':>12s}{'ratio':>8s}")
     for name in ("arm_computed_torque", "spacecraft_pd", "momentum_exchange"):
         part = subdiagram_of(DIAGRAMS / f"{name}.yaml", [ALL])
-        compare(f"{name}, closed loop", exported(step_code(part)), simulated(part))
+        figures |= compare(name, exported(step_code(part)), simulated(part))
     for name, blocks in (("arm_computed_torque", ["ctrl"]), ("spacecraft_pd", ["ctrl"])):
         part = subdiagram_of(DIAGRAMS / f"{name}.yaml", blocks)
-        compare(f"{name}, controller", exported(step_code(part)), program(part))
+        figures |= compare(f"{name}, controller", exported(step_code(part)), program(part))
+    if given.keep:
+        keep(__file__, figures, "casadi")
 
 
 if __name__ == "__main__":

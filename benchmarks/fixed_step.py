@@ -10,18 +10,17 @@ Medians of `--repeat` interleaved runs. loop: the steps alone. call: with readin
 and, for this package, tracing and the library from the cache. Final states are compared
 with a reference at rtol 1e-12; between both, the same method leaves rounding alone.
 
-Run: python benchmarks/fixed_step.py [--repeat 5]      (needs the extra `benchmarks`)
+Run: python benchmarks/fixed_step.py [--repeat 5] [--keep]   (needs the extra `benchmarks`)
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import mujoco
 import numpy as np
 from arm import AMPLITUDE, GRAVITY, KP, LIGHT, mujoco_model, run_ours, swinging
-from side_by_side import measure, show, versions
+from side_by_side import arguments, compared, keep, measure, show, versions
 
 T, STEP = 10.0, 1e-3
 
@@ -46,20 +45,22 @@ def run_mujoco() -> tuple[float, np.ndarray]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--repeat", type=int, default=5)
-    repeat = parser.parse_args().repeat
+    given = parser.parse_args()
     ours = swinging("ours")
     peers = {
         "mujoco": run_mujoco,
         "compiled": lambda: run_ours(ours, T=T, every=T, solver="RK4", max_step=STEP),
     }
     _, truth = run_ours(ours, T=T, every=T, solver="DOP853", rtol=1e-12, atol=1e-13)
-    results = measure(peers, repeat)
+    results = measure(peers, given.repeat)
     print(versions("mujoco", "casadi"))
     show(results, "mujoco", truth)
     apart = np.abs(results["mujoco"].state - results["compiled"].state).max()
     print(f"final states are {apart:.2g} apart")
+    if given.keep:
+        keep(__file__, compared(results, "mujoco"), "mujoco", "casadi")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A plant in one process and its controller in another, over UDP, against the simulation.
 
-    python benchmarks/hardware_in_the_loop.py [SECONDS]
+    python benchmarks/hardware_in_the_loop.py [SECONDS] [--keep]
 
 The diagram is diagrams/arm_over_udp.yaml: the controller runs as `spart realtime`, and as the
 exported C program. Prints how far the joints are from the all-in-one simulation [rad], at
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from side_by_side import arguments, keep
 
 import spart_blocks as sb
 from spart_blocks.export import live_links, package_files, step_code, write_package
@@ -140,16 +141,21 @@ def rehearse(kind: str, seconds: float, network: bool) -> Rehearsal:
 
 
 def main() -> None:
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 8.0
+    parser = arguments(__doc__)
+    parser.add_argument("seconds", type=float, nargs="?", default=8.0)
+    given, figures = parser.parse_args(), {}
     print(f"{'controller':11s}{'network':33s}{'largest':>10s}{'at the end':>12s}  deadlines missed")
     for network in (False, True):
         for kind in ("python", "c"):
-            done = rehearse(kind, seconds, network)
+            done = rehearse(kind, given.seconds, network)
             what = "5 % lost, 5 % swapped, 2 % late" if network else "clean"
             print(
                 f"{kind:11s}{what:33s}{done.error.max():10.2g}{done.error[-1]:12.2g}  "
                 f"{sum(done.report.missed.values())}"
             )
+            figures[f"{kind}, {what} rad"] = done.error.max()
+    if given.keep:
+        keep(__file__, figures, "casadi")
 
 
 if __name__ == "__main__":

@@ -4,12 +4,11 @@ The six-joint arm of tests/golden/hybrid_joints.json, joints 2 and 5 prescribed,
 7-joint arm; each compiled by sb.compiled and called bound, in interleaved rounds. Medians,
 and the median of each round's ratio to plain forward dynamics of the same arm.
 
-Run: python benchmarks/hybrid_dynamics.py [--rounds 41]
+Run: python benchmarks/hybrid_dynamics.py [--rounds 41] [--keep]
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from side_by_side import arguments, keep
 from twins import ARM, interleaved, ratio, repeated
 
 import spart_blocks as sb
@@ -69,17 +69,21 @@ def arms() -> dict[str, dict[str, Callable[[], object]]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=41)
-    rounds = parser.parse_args().rounds
+    given, figures = parser.parse_args(), {}
     for name, calls in arms().items():
         peers = {what: repeated(call) for what, call in calls.items()}
-        times = interleaved(peers, rounds, 0.02)
+        times = interleaved(peers, given.rounds, 0.02)
         first = next(iter(times))
         print(name)
         for what, seconds in times.items():
             each = 1e6 * statistics.median(seconds)
             print(f"  {what:28}{each:8.3f} us{ratio(times, first, what):8.2f}")
+            figures[f"{name}, {what} us"] = each
+            figures[f"{name}, {what} ratio"] = ratio(times, what, first)
+    if given.keep:
+        keep(__file__, figures, "casadi")
 
 
 if __name__ == "__main__":

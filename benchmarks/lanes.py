@@ -7,11 +7,11 @@ number of its lanes: medians, with the median of each round's ratio, and the fas
 which a busy machine disturbs less.
 
 Run: python benchmarks/lanes.py [--rounds 201] [--moment 0.003] [--eigen FOLDER] [--flags ...]
+    [--keep]
 """
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import os
 import shutil
@@ -23,10 +23,11 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 from dynamics import cpp_loop, pinocchio_library
+from side_by_side import arguments, keep
 from twins import ARM, Twins, interleaved, ratio
 
 import spart_blocks as sb
-from spart_blocks.program.c.compiler import compiler_name, loaded_library
+from spart_blocks.program.c.compiler import compiler_name, loaded_library, usual_lanes
 from spart_blocks.program.c.dialects import FLAGS, LANES, numbers_header
 from spart_blocks.program.c.functions import c_function
 
@@ -88,7 +89,7 @@ def peers(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=201)
     parser.add_argument("--moment", type=float, default=0.003, help="seconds of each round")
     parser.add_argument("--flags", default="", help="of the compiler, besides ours")
@@ -104,14 +105,21 @@ def main() -> None:
     print(f"pinocchio {pin.__version__}, compiler: {compiler_name()}")
     found = peers(Twins(ARM, floating=False), library, options.flags.split())
     times = interleaved(found, options.rounds, options.moment)
+    figures = {}
     for name in found:
         lanes = int(name[0]) if name[0].isdigit() else 1
         each, least = (f(times[name]) / lanes * 1e9 for f in (statistics.median, min))
+        figures[f"{name} ns"] = each
         text = f"{name:10} {each:7.1f} ns an evaluation, {least:7.1f} in the fastest round"
         if library and name != "pinocchio":
             median, best = ratio(times, name, "pinocchio"), min(times["pinocchio"])
+            figures[f"{name} ratio"] = lanes * median
             text += f"; {lanes * median:5.1f} and {best * 1e9 / least:5.1f} x Pinocchio's C++"
         print(text)
+    if options.keep:
+        usual = f"{usual_lanes()} lanes"
+        figures = {name.replace(usual, "usual lanes"): value for name, value in figures.items()}
+        keep(__file__, {"lanes": usual_lanes(), **figures}, "pin", "casadi")
 
 
 if __name__ == "__main__":

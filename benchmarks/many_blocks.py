@@ -14,12 +14,11 @@ rounds in one process, the sizes interleaved, imports and block library done bef
 
 Beside the times stands the growth from the smallest size to the largest.
 
-Run: python benchmarks/many_blocks.py [--sizes 1000 2000 10000] [--repeat 3] [--no-bdsim]
+Run: python benchmarks/many_blocks.py [--sizes 1000 2000 10000] [--repeat 3] [--no-bdsim] [--keep]
 """
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import statistics
@@ -30,6 +29,8 @@ from contextlib import redirect_stdout
 from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
+
+from side_by_side import arguments, keep
 
 import spart_blocks as sb
 from spart_blocks.diagram.network.flatten import flatten
@@ -101,7 +102,7 @@ def bdsim_compile(file: Path) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 2000, 10_000])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--no-bdsim", action="store_true", help="leave bdsim's compile out")
@@ -120,20 +121,27 @@ def main() -> None:
                 if not options.no_bdsim:
                     found[size][-1][THEIRS] = bdsim_compile(files[size])
     print(f"bdsim {version('bdsim')}, casadi {version('casadi')}, compiler: {compiler}")
-    report(names, found)
+    os.environ.pop("SPART_COMPILER", None)
+    figures = report(names, found)
+    if options.keep:
+        keep(__file__, figures, "bdsim", "casadi")
 
 
-def report(names: tuple[str, ...], found: dict[int, list[dict[str, float]]]) -> None:
-    sizes = list(found)
+def report(names: tuple[str, ...], found: dict[int, list[dict[str, float]]]) -> dict[str, float]:
+    """Print the medians; the figures to keep."""
+    sizes, figures = list(found), {}
     print(f"{'blocks':14}" + "".join(f"{size:>11,}" for size in sizes) + f"{'growth':>9}")
     for name in names:
         medians = [statistics.median(times[name] for times in found[size]) for size in sizes]
         row = "".join(f"{median:10.3f}s" for median in medians)
         print(f"{name:14}{row}{medians[-1] / medians[0]:8.1f}x")
+        figures |= {f"{size} {name} s": m for size, m in zip(sizes, medians, strict=True)}
     for size in sizes:
         parts = ("load", "trace", "first run")
         whole = statistics.median(sum(times[name] for name in parts) for times in found[size])
         print(f"load + trace + first run of {size:,} blocks: {whole:.2f} s")
+        figures[f"{size} whole s"] = whole
+    return figures
 
 
 if __name__ == "__main__":

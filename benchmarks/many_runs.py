@@ -20,11 +20,11 @@ extras `test` and `benchmarks`, and Drake (`pip install drake`); those that are 
 out.
 
 Run: python benchmarks/many_runs.py [arm cores small lorenz] [--runs 1000] [--repeat 3] [--all]
+    [--keep]
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import tempfile
@@ -38,6 +38,7 @@ from pathlib import Path
 
 import numpy as np
 from arm import AMPLITUDE, KD, KP, URDF, mujoco_model, run_bdsim, tracking
+from side_by_side import arguments, keep
 
 import spart_blocks as sb
 from spart_blocks.measures.work import Work, joined
@@ -270,7 +271,7 @@ def in_mujoco(sets: Sets, step: float = 1e-3) -> np.ndarray:
 # --- parts ------------------------------------------------------------------------------------
 
 
-def arm(runs: int, repeat: int, _: bool) -> None:
+def arm(runs: int, repeat: int, _: bool) -> dict[str, float]:
     sets = Sets.of(runs)
     truth, rows = reference(sets), arm_parameters(sets)
     costs = loops(sets.first(min(runs, 20)), repeat)
@@ -294,11 +295,15 @@ def arm(runs: int, repeat: int, _: bool) -> None:
         once = 1 if module == "bdsim" else repeat
         costs[name] = cheapest(lambda work=work, some=some: work(some), len(some), once)
     print(f"arm, {runs} runs: ms of a core a run, ms by the clock, ratio, largest error at the end")
-    base = costs["compiled loop alone"].core
+    base, usual, figures = costs["compiled loop alone"].core, f"{usual_lanes()} lanes, 1 thread", {}
     for name, cost in costs.items():
         error = np.abs(cost.states[:KNOWN] - truth).max()
         numbers = f"{cost.core * 1e3:10.3f} {cost.clock * 1e3:10.3f} {base / cost.core:8.2f}"
         print(f"  {name:26}{numbers} {error:10.1e}")
+        figures |= {f"{name} s": cost.core, f"{name} error": error}
+        figures[f"{name} ratio"] = cost.core / costs[usual].core
+    named = {name.replace(usual, "usual lanes"): value for name, value in figures.items()}
+    return {"lanes": usual_lanes(), **named}
 
 
 def cores(runs: int, repeat: int, _: bool) -> None:
@@ -422,14 +427,16 @@ PARTS = {"arm": arm, "cores": cores, "small": small, "lorenz": lorenz}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[], metavar="PART")
     parser.add_argument("--runs", type=int, default=1000, help="of the arm")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--all", action="store_true", help="1e6 small runs, and the ensemble")
     options = parser.parse_args()
     for name in options.parts or PARTS:
-        PARTS[name](options.runs, options.repeat, options.all)
+        figures = PARTS[name](options.runs, options.repeat, options.all)
+        if options.keep and figures:
+            keep(__file__, figures, "pin", "bdsim", "drake", "mujoco", "casadi")
 
 
 if __name__ == "__main__":

@@ -10,23 +10,22 @@ loop: the integration alone. call: sim.run, and sb.simulate with tracing and the
 from the cache. Clocks tick first at 1 ms, as bdsim has it. Final states are compared with
 a reference at rtol 1e-12.
 
-Run: python benchmarks/sampled.py [--repeat 5] [--t 10]      (needs the extra `test`)
+Run: python benchmarks/sampled.py [--repeat 5] [--t 10] [--keep]   (needs the extra `test`)
 """
 
 from __future__ import annotations
 
-import argparse
 from contextlib import redirect_stdout
 from io import StringIO
 
 from arm import run_bdsim, run_ours, tracking
-from side_by_side import measure, show, versions
+from side_by_side import arguments, compared, keep, measure, show, versions
 
 TICK, RTOL, ATOL = 1e-3, 1e-6, 1e-8
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--t", type=float, default=10.0, help="end time [s]")
     given = parser.parse_args()
@@ -43,7 +42,10 @@ def main() -> None:
     tight = options | {"rtol": 1e-12, "atol": 1e-13}
     _, truth = run_ours(ours, **tight, solver="RK45")
     print(versions("pin", "bdsim", "casadi"))
-    show(measure(peers, given.repeat), "bdsim", truth)
+    results = measure(peers, given.repeat)
+    show(results, "bdsim", truth)
+    if given.keep:
+        keep(__file__, compared(results, "bdsim"), "pin", "bdsim", "casadi")
 
 
 if __name__ == "__main__":
