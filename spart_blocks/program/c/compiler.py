@@ -48,7 +48,8 @@ LONG = 100_000
 # their time at -O3 (gcc 12, clang 14), and compiling takes a half to a third. The flags behind
 # the level make gcc's code 5 to 15 % faster at no cost; clang says that it ignores the last two. By
 # the last, what one side of a selection needs is not moved behind a branch: thousands of small
-# blocks were jumped over, and the projection of a delta robot onto its loops took 2.8 times as long.
+# blocks were jumped over, and the projection of a delta robot onto its loops took 2.8 times as
+# long.
 LEVEL = ("-O1", "-ftree-vectorize", "-fexpensive-optimizations", "-fno-tree-sink")
 
 # Of /proc/cpuinfo, on x86, ARM, POWER and RISC-V.
