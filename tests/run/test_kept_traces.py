@@ -11,7 +11,9 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.base.errors import SpartWarning
 from spart_blocks.diagram import new_diagram
+from spart_blocks.run import begin
 from spart_blocks.run.engines import parity
+from spart_blocks.run.engines.native import Native
 
 TEXT = """
 clocks: {c: {T: 0.1}}
@@ -50,6 +52,15 @@ def same(a, b):
     np.testing.assert_array_equal(a.t, b.t)
     for name in ("x", "gain", "hold"):
         np.testing.assert_array_equal(a[name], b[name])
+
+
+def test_a_second_run_derives_no_function_again(diagram, monkeypatch):
+    made, slope = [], Native._slope_function
+    monkeypatch.setattr(Native, "_slope_function", lambda self: (made.append(1), slope(self))[1])
+    for _ in range(3):
+        run = begin(diagram)
+        run.engine.jacobian(0.0, run.x, run.xd)
+    assert len(made) == 1
 
 
 def test_a_second_run_traces_nothing_and_is_the_same(diagram, traces):

@@ -8,7 +8,7 @@ Python function of the user, it is traced for every run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from hashlib import blake2b
@@ -26,7 +26,6 @@ from spart_blocks.run.engines.from_file import overheard
 from spart_blocks.run.engines.native import Native
 
 if TYPE_CHECKING:
-    from spart_blocks.program import Program
     from spart_blocks.run.engines.engine import Engine
 
 _OURS = ("spart_blocks", "bdsim")
@@ -41,14 +40,13 @@ _ATTRIBUTE = "_spart_trace"
 
 @dataclass(eq=False)
 class _Kept:
-    """A program, and the state of its diagram when it was traced.
+    """The engine of a traced program, and the state of its diagram when it was traced.
 
     told: the warnings of tracing. held: objects that the state identifies by id, kept alive.
     """
 
     state: str
-    program: Program
-    reference: Callable[[], Engine] | None
+    engine: Native
     told: tuple[str, ...]
     held: tuple[Any, ...]
 
@@ -62,22 +60,21 @@ class _Kept:
 def engine_of_object(diagram: Diagram, make: Callable[[Diagram], Engine]) -> Engine:
     """The engine of a diagram in memory, with the program of an earlier run if the diagram has not
     changed. make: makes the engine."""
-    kept = vars(diagram.bd).get(_ATTRIBUTE)
-    now = _State.of(diagram) if isinstance(kept, _Kept) else None
-    if now is not None and kept.state == now.text:
-        until = kept.program.declared_until
+    kept: _Kept | None = vars(diagram.bd).get(_ATTRIBUTE)
+    now = None if kept is None else _State.of(diagram)
+    if kept is not None and now is not None and kept.state == now.text:
+        until = kept.engine.program.declared_until
         if until is None or until >= diagram.run.T:
             for text in kept.told:
                 warn(text)
-            return Native(replace(kept.program, run=diagram.run), kept.reference)
+            return kept.engine.with_run(diagram.run)
     vars(diagram.bd).pop(_ATTRIBUTE, None)
     with overheard() as told:
         engine = make(diagram)
     after = _State.of(diagram)  # designed gains are present now
     if isinstance(engine, Native) and after is not None:
         held = tuple(after.held)
-        made = _Kept(after.text, engine.program, engine._reference, tuple(told), held)
-        vars(diagram.bd)[_ATTRIBUTE] = made
+        vars(diagram.bd)[_ATTRIBUTE] = _Kept(after.text, engine, tuple(told), held)
     return engine
 
 
