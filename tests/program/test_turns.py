@@ -17,7 +17,12 @@ from spart_blocks.program.c.compiler import compiler_name, loaded_library, usual
 from spart_blocks.program.c.dialects import DOUBLE, FLOAT
 from spart_blocks.program.c.functions import c_function
 from spart_blocks.program.c.machine_code import c_source
-from spart_blocks.program.c.values import steps_with_turns, values_of
+from spart_blocks.program.c.values import (
+    steps_of,
+    steps_with_turns,
+    values_of,
+    with_few_waiting,
+)
 
 pytestmark = [
     pytest.mark.skipif(compiler_name() is None, reason="no C compiler"),
@@ -104,10 +109,43 @@ def test_a_long_chain_of_angles_is_put_in_order():
     assert made == set(values)
 
 
-@pytest.mark.parametrize("longest", [1000, 20])
-def test_every_operation_is_as_in_casadi(longest, monkeypatch):
-    """In one piece and in several."""
-    here = replace(machine_code._HERE, longest=longest, piece=longest)
+def test_in_large_functions_few_values_wait():
+    """Of a sum of products by halves that is recorded level by level."""
+    x = ca.SX.sym("x", 64)
+    level = [ca.sin(x[k]) * x[k] for k in range(64)]
+    while len(level) > 1:
+        level = [a + b for a, b in zip(level[::2], level[1::2], strict=True)]
+    values = values_of(ca.Function("f", [x], [level[0]]))
+    ranked = sorted(values, key=depths(values).__getitem__)
+    steps = steps_of([v for v in ranked if v.operation != ca.OP_INPUT], paired=False)
+    assert most_waiting(steps) == 64
+    ordered = with_few_waiting(steps)
+    assert sorted(map(id, ordered)) == sorted(map(id, steps))
+    assert most_waiting(ordered) <= 8
+
+
+def depths(values):
+    found = {}
+    for value in values:
+        found[value] = 1 + max((found[v] for v in value.of), default=0)
+    return found
+
+
+def most_waiting(steps):
+    """The most values of steps that are made and not yet read for the last time."""
+    made = {value: k for k, step in enumerate(steps) for value in step}
+    last = dict(made)
+    for k, step in enumerate(steps):
+        for operand in (v for value in step for v in value.of if v in made):
+            assert made[operand] < k
+            last[operand] = k
+    return max(sum(made[v] <= k < last[v] for v in made) for k in range(len(steps)))
+
+
+@pytest.mark.parametrize(("longest", "large"), [(1000, 1000), (20, 1000), (20, 20)])
+def test_every_operation_is_as_in_casadi(longest, large, monkeypatch):
+    """In one piece, in several, and these in an order of their own."""
+    here = replace(machine_code._HERE, longest=longest, piece=longest, large=large)
     monkeypatch.setattr(machine_code, "_HERE", here)
     monkeypatch.setattr(machine_code, "user_folder", lambda: None)  # of stored texts
     one, x, p = every_operation(), ca.SX.sym("x", 3), ca.DM([0.7, -1.3])

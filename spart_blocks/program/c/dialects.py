@@ -72,7 +72,8 @@ class Dialect:
     which sines and cosines are computed together: of one angle by sb_sincos, or of all angles by
     sb_turns in vectors of `width` numbers. longest, piece: a function with more than `longest`
     statements is split into functions of `piece` statements at most, since compile time grows
-    faster than length; they pass values in the array `room`.
+    faster than length; they pass values in the array `room`. large: a function with more statements
+    is ordered so that few values wait.
     """
 
     real: str
@@ -99,6 +100,7 @@ class Dialect:
     room: str = "double *restrict room"
     longest: float = math.inf
     piece: int = 500
+    large: float = math.inf
 
     def scalar_constant(self, number: float) -> str:
         """A number of one run in C."""

@@ -35,6 +35,7 @@ from spart_blocks.program.c.values import (
     steps_of,
     steps_with_turns,
     values_of,
+    with_few_waiting,
 )
 
 BY_VALUE = ("t", "h")
@@ -174,7 +175,7 @@ class _Printer:
 
     def function(self, values: Sequence[Value]) -> str:
         made, copied = self._apart(values)
-        return self._text(steps_of(made, paired=self.dialect.turned == "pairs"), copied)
+        return self._long(steps_of(made, paired=self.dialect.turned == "pairs"), copied)
 
     def with_turns(self, values: Sequence[Value]) -> str | None:
         """The function with sines and cosines of several angles together; None if there are none,
@@ -182,7 +183,12 @@ class _Printer:
         """
         made, copied = self._apart(values)
         steps = steps_with_turns(made) if self.dialect.turned == "all" else None
-        return None if steps is None else self._text(steps, copied)
+        return None if steps is None else self._long(steps, copied)
+
+    def _long(self, steps: Sequence[Step], ahead: Sequence[str]) -> str:
+        """The text of a function without loops."""
+        large = len(steps) > self.dialect.large
+        return self._text(with_few_waiting(steps) if large else steps, ahead)
 
     def _apart(self, values: Sequence[Value]) -> tuple[list[Value], list[str]]:
         """The values that are not free, and the statements that copy those that are to results."""

@@ -44,11 +44,13 @@ _HERE = replace(
     loads=False,
     room="double *restrict room",
     longest=1000,
-    piece=700,
+    piece=500,
+    large=4000,
 )
 """C for this machine: gcc's time grows faster than the length of a function, and longer ones are
-no faster. A humanoid's forward dynamics takes 0.8 of the time of one piece, and compiles in a
-quarter; those of a 7-joint arm, of 2,000 statements, 0.9 in two pieces.
+no faster. Code of more than about 4,000 statements is beyond a processor's cache of instructions:
+there it pays to load and store less, a humanoid's dynamics take 0.9 of the time; in shorter code
+it pays more that independent operations are mixed.
 """
 _WIDE = 4
 """Least number of numbers in a vector for which sines and cosines are computed together."""
@@ -56,7 +58,7 @@ _WIDE = 4
 _MIXED = """
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
-#pragma GCC optimize("schedule-insns", "sched-pressure")
+#pragma GCC optimize("schedule-insns", "sched-pressure", "rename-registers")
 #endif"""
 _MIXED_NO_MORE = """
 #if defined(__GNUC__) && !defined(__clang__)

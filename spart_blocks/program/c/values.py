@@ -5,7 +5,7 @@ subexpressions.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,28 +132,49 @@ def steps_with_turns(values: Sequence[Value]) -> list[Step] | None:
     together = [tuple(group) for group in groups.values() if len({v.of[0] for v in group}) > 1]
     if not together:
         return None
-    step_of = {step[0]: step for step in steps_of(values, paired=False)}
+    step_of = {value: step for step in steps_of(values, paired=False) for value in step}
     step_of |= {value: group for group in together for value in group}
-    inside = set(values)
+    return _depth_first(values, step_of)
+
+
+def with_few_waiting(steps: Sequence[Step]) -> list[Step]:
+    """The steps in an order in which fewer values wait until they are read: of those that a step
+    reads the one first that itself needs most. This is best for values that are read once (R. Sethi
+    and J. Ullman, "The generation of optimal code for arithmetic expressions", J. ACM 17 (1970)).
+    """
+    step_of = {value: step for step in steps for value in step}
+    need: dict[Value, int] = {}
+    for step in steps:
+        read = {step_of[v][0] for value in step for v in value.of if v in step_of}
+        most = sorted((need[first] for first in read), reverse=True)
+        size = max([1, *(count + k for k, count in enumerate(most))])
+        need |= dict.fromkeys(step, size)
+    turns = [step[0] for step in steps if len(step) > 1]
+    results = [value for step in steps for value in step if value.results]
+    return _depth_first([*turns, *results], step_of, need)
+
+
+def _depth_first(
+    values: Sequence[Value],
+    step_of: Mapping[Value, Step],
+    need: Mapping[Value, int] | None = None,
+) -> list[Step]:
+    """The steps of these values, each after those that it reads. need: of several that are read,
+    the one with most comes first; by default they come in their order.
+    """
     steps: list[Step] = []
     done: set[Value] = set()
     waiting = list(reversed(values))
     while waiting:
-        step = step_of.get(waiting[-1])
-        if step is None or step[0] in done:
+        step = step_of[waiting[-1]]
+        missing = [v for value in step for v in value.of if v in step_of and v not in done]
+        if waiting[-1] in done or not missing:
             waiting.pop()
-            continue
-        missing = [
-            operand.of[0] if operand.operation == PART else operand
-            for value in step
-            for operand in value.of
-            if operand in inside and operand not in done
-        ]
-        waiting += reversed(missing)
-        if not missing:
-            steps.append(step)
-            done.update(step)
-            waiting.pop()
+            if step[0] not in done:
+                steps.append(step)
+                done.update(step)
+        else:
+            waiting += sorted(missing, key=need.__getitem__) if need else reversed(missing)
     return steps
 
 
