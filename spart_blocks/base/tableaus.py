@@ -1,4 +1,6 @@
-"""Explicit Runge-Kutta methods as tables: the one place where they and their names stand."""
+"""Runge-Kutta methods, explicit and linearly implicit, as tables: the one place where they and
+their names stand.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,29 @@ RECOMMENDED: FixedStepMethod = "RK4"
 """The one of them that is the default and that hints name first."""
 PairMethod = Literal["RK45", "Tsit5", "DOP853", "Vern7", "Vern8"]
 PAIRS: tuple[PairMethod, ...] = get_args(PairMethod)
-"""The methods below with steps as long as their error allows, in rising order."""
+"""The explicit methods below with steps as long as their error allows, in rising order."""
 CONTROLLED: PairMethod = "RK45"
 """The one of them that is the default."""
+StiffMethod = Literal["Rodas5P"]
+STIFF: StiffMethod = "Rodas5P"
+"""The method below for stiff equations, with error control too."""
+
+
+@dataclass(frozen=True)
+class Implicit:
+    """What makes a method linearly implicit (a Rosenbrock method). Its first and its last stage are
+    the slopes at both ends, with zero weights; each stage i between them solves
+
+        (I / gamma - h J) K_i = f(t + c_i h, x + h sum_j A_ij K_j) + sum_j C_ij K_j + h d_i df/dt
+
+    with the derivatives J = df/dx and df/dt at the start of the step. gamma: a number. C (s,s),
+    strictly lower triangular; d (s,). Source: E. Hairer, G. Wanner, "Solving Ordinary Differential
+    Equations II" (1996), sec. IV.7, (7.25), with U_i = h K_i.
+    """
+
+    gamma: float
+    C: Floats
+    d: Floats
 
 
 @dataclass(frozen=True)
@@ -34,7 +56,8 @@ class Tableau:
     those of a second one, for an estimate of both, or None. P (n,m): dense output x + h theta
     sum_j K_j sum_m P_jm (2 theta - 1)^m, or None for cubic Hermite. A method with e has P and ends
     on the slope at the new point. border: product of a step and the modulus of an eigenvalue above
-    which the step is at the border of stability; None where that is not tested.
+    which the step is at the border of stability; None where that is not tested. implicit: of a
+    linearly implicit method.
 
     Raises ValueError for numbers that are no such method of that order, up to the third.
     """
@@ -47,29 +70,51 @@ class Tableau:
     P: Floats | None = None
     e2: Floats | None = None
     border: float | None = None
+    implicit: Implicit | None = None
 
     def __post_init__(self) -> None:
         import numpy as np
 
-        s = len(self.b)
-        A, b, c = self.A[:s, :s], self.b, self.c[:s]
-        ends = A[-1] if self.e is not None else b
+        s, order = len(self.b), self.order
+        A, B, weights, b = self.slopes()
+        c, ends = self.c[:s], self.A[s - 1, :s] if self.e is not None else self.b
         claims = {
             "A is strictly lower triangular": (np.triu(self.A), 0),
-            "its rows add up to c": (self.A.sum(axis=1) - self.c, 0),
+            "its rows add up to c": (A.sum(axis=1) - self.c, 0),
             "b adds up to 1": (b.sum(), 1),
-            "b c = 1/2": (b @ c if self.order > 1 else 0.5, 0.5),
-            "b c^2 = 1/3": (b @ c**2 if self.order > 2 else 1 / 3, 1 / 3),
-            "b A c = 1/6": (b @ A @ c if self.order > 2 else 1 / 6, 1 / 6),
-            "e adds up to 0": (0 if self.e is None else self.e.sum(), 0),
-            "e2 adds up to 0": (0 if self.e2 is None else self.e2.sum(), 0),
-            "its last stage is its end": (ends - b, 0),
-            "P ends on b": (0 if self.P is None else self.P.sum(axis=1)[:s] - b, 0),
+            "b c = 1/2": (b @ B.sum(axis=1) if order > 1 else 0.5, 0.5),
+            "b c^2 = 1/3": (b @ c**2 if order > 2 else 1 / 3, 1 / 3),
+            "b A c = 1/6": (b @ B @ B.sum(axis=1) if order > 2 else 1 / 6, 1 / 6),
+            "e adds up to 0": (0 if self.e is None else (self.e @ weights).sum(), 0),
+            "e2 adds up to 0": (0 if self.e2 is None else (self.e2 @ weights).sum(), 0),
+            "its last stage is its end": (ends - self.b, 0),
+            "P ends on b": (0 if self.P is None else self.P.sum(axis=1)[:s] - self.b, 0),
             "P ends on no other stage": (0 if self.P is None else self.P.sum(axis=1)[s:].sum(), 0),
         }
+        if self.implicit is not None:
+            claims |= {
+                "C is strictly lower triangular": (np.triu(self.implicit.C), 0),
+                "the rows of Gamma add up to d": ((B - A[:s, :s]).sum(axis=1) - self.implicit.d, 0),
+            }
         for claim, (found, wanted) in claims.items():
             if np.abs(found - wanted).max() > 1e-12:
-                raise ValueError(f"no explicit Runge-Kutta method: {claim} is not so")
+                raise ValueError(f"no Runge-Kutta method: {claim} is not so")
+
+    def slopes(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The method in the slopes k_i = f(...) + h J sum_j Gamma_ij k_j + h d_i df/dt, by which
+        its order is told: alpha (n,n) of the arguments; of the first s stages alpha + Gamma (s,s),
+        W (s,s) with K = W^-1 k, and b (s,). Of an explicit method these are A, A, I and b.
+        """
+        import numpy as np
+
+        s = len(self.b)
+        W, Gamma = np.eye(len(self.c)), np.zeros_like(self.A)
+        if self.implicit is not None:
+            inner = slice(1, s - 1)
+            inverse = np.eye(s - 2) / self.implicit.gamma - self.implicit.C[inner, inner]
+            W[inner, inner] = Gamma[inner, inner] = np.linalg.inv(inverse)
+        A = self.A @ W
+        return A, (A + Gamma)[:s, :s], W[:s, :s], self.b @ W[:s, :s]
 
     @property
     def reads(self) -> bool:
@@ -222,6 +267,66 @@ def _dormand_prince_8() -> Tableau:
     return Tableau(A, b, c, 8, given.E5, P, given.E3, border=6.1)
 
 
+def _rodas5p() -> Tableau:
+    """G. Steinebach's Rodas5P, 5(4), of eight implicit stages, stiffly accurate, with dense output
+    of order four: "Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within
+    the Julia Differential Equations package", BIT Numer. Math. 63 (2023).
+    """
+    import numpy as np
+
+    last = [-7.502846399306121, 2.561846144803919, -11.627539656261098, -0.18268767659942256]
+    last += [0.030198172008377946]
+    rows = [
+        [],
+        [3.0],
+        [2.849394379747939, 0.45842242204463923],
+        [-6.954028509809101, 2.489845061869568, -10.358996098473584],
+        [2.8029986275628964, 0.5072464736228206, -0.3988312541770524, -0.04721187230404641],
+        last,
+        [*last, 1.0],
+        [*last, 1.0, 1.0],
+    ]
+    C_rows = [
+        [],
+        [-14.155112264123755],
+        [-17.97296035885952, -2.859693295451294],
+        [147.12150275711716, -1.41221402718213, 71.68940251302358],
+        [165.43517024871676, -0.4592823456491126, 42.90938336958603, -5.961986721573306],
+        [24.854864614690072, -3.0009227002832186, 47.4931110020768, 5.5814197821558125,
+         -0.6610691825249471],
+        [30.91273214028599, -3.1208243349937974, 77.79954646070892, 34.28646028294783,
+         -19.097331116725623, -28.087943162872662],
+        [37.80277123390563, -3.2571969029072276, 112.26918849496327, 66.9347231244047,
+         -40.06618937091002, -54.66780262877968, -9.48861652309627],
+    ]  # fmt: skip
+    H = [
+        [25.948786856663858, -2.5579724845846235, 10.433815404888879, -2.3679251022685204,
+         0.524948541321073, 1.1241088310450404, 0.4272876194431874, -0.17202221070155493],
+        [-9.91568850695171, -0.9689944594115154, 3.0438037242978453, -24.495224566215796,
+         20.176138334709044, 15.98066361424651, -6.789040303419874, -6.710236069923372],
+        [11.419903575922262, 2.8879645146136994, 72.92137995996029, 80.12511834622643,
+         -52.072871366152654, -59.78993625266729, -0.15582684282751913, 4.883087185713722],
+    ]  # fmt: skip
+    c = [0.6358126895828704, 0.4095798393397535, 0.9769306725060716, 0.4288403609558664]
+    d = [-0.42387512638858027, -0.3384627126235924, 1.8046452872882734, 2.325825639765069]
+    gamma = 0.21193756319429014
+    s = 10  # the slopes at both ends, and eight between them
+    A, C = np.zeros((s, s)), np.zeros((s, s))
+    for i, (row, row_of_C) in enumerate(zip(rows, C_rows, strict=True), start=1):
+        A[i, 1 : 1 + len(row)] = row
+        C[i, 1 : 1 + len(row_of_C)] = row_of_C
+    b = np.array([0.0, *last, 1.0, 1.0, 1.0, 0.0])
+    A[-1] = b
+    e = np.zeros(s)
+    e[-2] = 1.0
+    # (1 - theta) x + theta (x_n + (1 - theta) (H_1 + theta H_2 + theta^2 H_3)), as powers of theta
+    (H_1, H_2, H_3), P = np.array(H), np.zeros((s, 4))
+    P[1:-1] = np.stack([b[1:-1] + H_1, H_2 - H_1, H_3 - H_2, -H_3], axis=1)
+    times = np.array([0.0, 0.0, *c, 1.0, 1.0, 1.0, 1.0])
+    implicit = Implicit(gamma, C, np.array([0.0, gamma, *d, 0.0, 0.0, 0.0, 0.0]))
+    return Tableau(A, b, times, 5, e, _in_powers(P.tolist()), implicit=implicit)
+
+
 _MAKERS: dict[str, Callable[[], Tableau]] = {
     "euler": lambda: _explicit([], [1.0], 1),
     "heun": lambda: _explicit([[1.0]], [0.5, 0.5], 2),
@@ -231,6 +336,7 @@ _MAKERS: dict[str, Callable[[], Tableau]] = {
     "DOP853": _dormand_prince_8,
     "Vern7": lambda: _verner(verner.A7, verner.C7, verner.E7, verner.P7, 4.55),
     "Vern8": lambda: _verner(verner.A8, verner.C8, verner.E8, verner.P8, 5.75),
+    STIFF: _rodas5p,
 }
 
 

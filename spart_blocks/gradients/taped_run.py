@@ -19,12 +19,17 @@ from spart_blocks.run.start import prepare
 def explicit(options: RunOptions) -> RunOptions:
     """Run options with a solver whose steps can be repeated."""
     asked = options.solver
-    if asked != "auto" and tableau(asked) is None:
-        known = ", ".join(name for name in get_args(Solver) if tableau(name) is not None)
+    if asked != "auto" and not _is_explicit(asked):
+        known = ", ".join(name for name in get_args(Solver) if _is_explicit(name))
         text = f"a gradient repeats explicit steps, and solver {asked} has none"
         raise InputError(Fault(text, hint=f"solver is one of {known} here"))
     solver = CONTROLLED if asked == "auto" else asked
     return options.model_copy(update={"solver": solver})
+
+
+def _is_explicit(name: str) -> bool:
+    method = tableau(name)
+    return method is not None and method.implicit is None
 
 
 def taped(engine: Native, gauges: Sequence[Gauge] = ()) -> Run:

@@ -76,11 +76,12 @@ TESTED_EVERY, STIFF_STEPS, CALM_STEPS = 1000, 15, 6
 """A stiffness test starts every TESTED_EVERY steps. STIFF_STEPS steps at the stability border mean
 stiff; CALM_STEPS consecutive steps within it mean not stiff.
 """
-COMPILED = 1_000
-"""Number of compiled explicit steps that cost as much as one restart of an implicit method."""
-STARTS = 50
-"""Cost of the steps of an implicit method, in restarts, in addition to its restarts at every
-stop."""
+COMPILED = 50_000
+"""Number of compiled explicit steps that cost as much as the change to an implicit method, which
+may have to be compiled, and its steps.
+"""
+DEARER = 20
+"""An implicit step, of which each stop needs one, costs as much as so many explicit ones."""
 
 # --- runs that make no progress --------------------------------------------------------------
 

@@ -52,7 +52,7 @@ def execute(run: Run) -> None:
             if loop is not None:
                 loop.go()
                 run.loop = None
-            if loop is None or len(run.solvers) > 1:
+            if loop is None or loop.left:
                 _loop(run)
             if run.measuring is not None:
                 run.measuring.end(float(run.t), run.x, run.xd)
@@ -83,12 +83,12 @@ def library(run: Run) -> Library | None:
     engine = run.engine
     if not isinstance(engine, Native) or engine.display.acting or run.slides:
         return None
-    if tableau(run.options.solver) is None:
+    method = tableau(run.options.solver)
+    if method is None:
         return None
-    from spart_blocks.run.engines.compiled import library_of
+    from spart_blocks.run.engines.compiled import library_of_run
 
-    measured = run.measuring.names if run.measuring else ()
-    return library_of(engine.program, run.recorder.names, measured)
+    return library_of_run(run, method)
 
 
 def _loop(run: Run) -> None:

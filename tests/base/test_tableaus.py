@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from spart_blocks.base.tableaus import _MAKERS, FIXED_STEP, PAIRS, tableau
+from spart_blocks.base.tableaus import _MAKERS, FIXED_STEP, PAIRS, STIFF, tableau
 from spart_blocks.diagram import Solver
 from spart_blocks.run.solvers.stability import stable_step
 
@@ -15,11 +15,12 @@ from spart_blocks.run.solvers.stability import stable_step
 def test_the_names_are_those_of_the_table():
     fixed = {name for name in _MAKERS if tableau(name).e is None}
     assert set(FIXED_STEP) == fixed
-    assert set(PAIRS) == _MAKERS.keys() - fixed
+    assert {*PAIRS, STIFF} == _MAKERS.keys() - fixed
     assert _MAKERS.keys() <= set(get_args(Solver))
+    assert tableau(STIFF).implicit is not None
 
 
-@pytest.mark.parametrize("name", _MAKERS)
+@pytest.mark.parametrize("name", sorted(_MAKERS.keys() - {STIFF}))
 def test_a_step_of_a_method_is_the_exponential_up_to_its_order(name):
     # Of x' = x the step is 1 + sum b A^k 1 h^(k+1).
     method = tableau(name)
@@ -38,11 +39,34 @@ def test_the_border_of_a_pair_is_just_within_its_stability_interval(name):
 
 @pytest.mark.parametrize(
     ("field", "of"),
-    [("A", "RK4"), ("b", "heun"), ("c", "RK4"), ("e", "RK45"), ("P", "RK45"), ("A", "RK45")],
+    [
+        ("A", "RK4"),
+        ("b", "heun"),
+        ("c", "RK4"),
+        ("e", "RK45"),
+        ("P", "RK45"),
+        ("A", "RK45"),
+        ("A", STIFF),
+        ("e", STIFF),
+    ],
 )
 def test_wrong_numbers_are_refused_when_a_table_is_made(field, of):
     method = tableau(of)
     wrong = getattr(method, field).copy()
     wrong.flat[-1] += 1e-6
-    with pytest.raises(ValueError, match="no explicit Runge-Kutta method: "):
+    with pytest.raises(ValueError, match="no Runge-Kutta method: "):
         replace(method, **{field: wrong})
+
+
+def test_the_linearly_implicit_method_meets_all_conditions_of_order_five():
+    A, B, _, b = tableau(STIFF).slopes()
+    one, two = A.sum(axis=1), B.sum(axis=1)  # of arguments, and of slopes
+    conditions = {
+        1: b.sum(), 2: b @ two, 3: b @ one**2, 6: b @ B @ two,
+        4: b @ one**3, 8: b @ (one * (A @ two)), 12: b @ B @ one**2, 24: b @ B @ B @ two,
+        5: b @ one**4, 10: b @ (one**2 * (A @ two)), 15: b @ (one * (A @ one**2)),
+        30: b @ (one * (A @ B @ two)), 20: b @ (A @ two) ** 2, 20.0001: b @ B @ one**3,
+        40: b @ B @ (one * (A @ two)), 60: b @ B @ B @ one**2, 120: b @ B @ B @ B @ two,
+    }  # fmt: skip
+    for number, found in conditions.items():
+        assert found == pytest.approx(1 / round(number), abs=3e-14)

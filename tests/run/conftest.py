@@ -49,7 +49,7 @@ def diagram(bdsim_runtime):
 def engine(request, monkeypatch):
     """The engine's name, with or without the compiled loop behind 'native'."""
     if request.param == "virtual machine":
-        monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
+        monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a, **k: None)
     return "interpreter" if request.param == "interpreter" else "native"
 
 

@@ -44,7 +44,9 @@ def failure(request, tmp_path, monkeypatch):
         if way == "program":
             diagram = sb.trace(diagram)
         if way == "virtual machine":
-            monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
+            monkeypatch.setattr(
+                "spart_blocks.run.engines.compiled.library_of", lambda *a, **k: None
+            )
         for _ in range(2 if way == "cached file" else 1):
             with pytest.raises(sb.RunError) as error:
                 sb.simulate(diagram, engine=engine, **options)

@@ -64,7 +64,7 @@ def test_a_blocks_own_step_is_taken(run, engine):
 def test_both_engines_and_the_virtual_machine_take_the_same_steps(run, monkeypatch):
     compiled = run(Pendulum, engine="native", solver="RK4")
     blocks = run(Pendulum, engine="interpreter", solver="RK4")
-    monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
+    monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a, **k: None)
     machine = run(Pendulum, engine="native", solver="RK4")
     for other in (blocks, machine):
         difference = compiled["states.pendulum"] - other["states.pendulum"]

@@ -92,7 +92,7 @@ def test_no_solver_steps_over_a_tick_or_a_switch(load, engine, solver):
 
 def test_the_compiled_loop_takes_scipys_steps(load, monkeypatch):
     compiled = sb.simulate(load(OSCILLATOR), engine="native", T=5, every=0.01)
-    monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
+    monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a, **k: None)
     scipys = sb.simulate(load(OSCILLATOR), engine="native", T=5, every=0.01)
     assert abs(compiled.info["steps"] - scipys.info["steps"]) <= 2
     assert np.abs(compiled["states.x"] - scipys["states.x"]).max() < 1e-6
@@ -146,7 +146,7 @@ def test_auto_picks_a_solver_and_says_which(load, monkeypatch):
     assert picked(engine="interpreter") == "RK45"
     assert picked(solver="BDF") == "BDF"
     monkeypatch.setattr("spart_blocks.run.start.compiler_name", lambda: None)
-    monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
+    monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a, **k: None)
     assert picked() == "CVODES"
     monkeypatch.setattr("spart_blocks.run.start.compiler_name", lambda: "cc")
     assert picked() == "RK45"

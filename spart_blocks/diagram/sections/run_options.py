@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field, PositiveFloat
 
 from spart_blocks.base.errors import near_names
-from spart_blocks.base.tableaus import FIXED_STEP, PAIRS, FixedStepMethod, PairMethod
+from spart_blocks.base.tableaus import (
+    FIXED_STEP,
+    PAIRS,
+    FixedStepMethod,
+    PairMethod,
+    StiffMethod,
+)
 from spart_blocks.diagram.sections.section import Section
 
 if TYPE_CHECKING:
@@ -20,6 +26,7 @@ Solver = Literal[
     "auto",
     PairMethod,
     "RK23",
+    StiffMethod,
     "Radau",
     "BDF",
     "LSODA",
@@ -34,7 +41,7 @@ SOLVERS_ELSEWHERE: dict[str, Solver] = {
     "ode23": "RK23",
     "ode113": "Adams",
     "ode15s": "BDF",
-    "ode23s": "BDF",
+    "ode23s": "Rodas5P",
     "ode23t": "BDF",
     "ode23tb": "BDF",
     "ode15i": "BDF",
@@ -101,8 +108,10 @@ class RunOptions(Section):
     )
     solver: Solver = Field(
         default="auto",
-        description="how continuous states are integrated: auto picks RK45 or CVODES; "
-        f"explicit pairs with error control {', '.join(PAIRS)}; SciPy's methods; CVODES (BDF) "
+        description="how continuous states are integrated: auto picks RK45, and an "
+        "implicit method where a run is stiff; "
+        f"explicit pairs with error control {', '.join(PAIRS)}; Rodas5P for stiff equations; "
+        "SciPy's methods; CVODES (BDF) "
         f"and Adams of SUNDIALS; or with fixed steps of max_step {', '.join(FIXED_STEP)}",
     )
     rtol: PositiveFloat = Field(default=1e-6, description="relative tolerance of the solver")

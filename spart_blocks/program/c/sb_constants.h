@@ -51,8 +51,8 @@
 #define SB_TESTED_EVERY 1000 /* the test begins every so many steps */
 #define SB_STIFF_STEPS 15 /* so many steps at the border of stability mean stiff, */
 #define SB_CALM_STEPS 6 /* and so many in a row within it not */
-#define SB_COMPILED 1000 /* explicit steps that cost as much as one start of an implicit method */
-#define SB_STARTS 50 /* and so many starts the steps of such a method cost */
+#define SB_COMPILED 50000 /* explicit steps that cost as much as the change to an implicit method */
+#define SB_DEARER 20 /* and as one step of it, of which each stop needs one */
 
 /* Runs that make no progress. */
 #define SB_SLOW 1e-6 /* mean steps that are a shorter part of the run are looked at */

@@ -20,6 +20,11 @@
      sb_slope(m, t, x, out)  the rates; sb_own_steps(m, h) puts into SB_XN the states that have
                              a map of their own
 
+   SB_LINEARISES: methods may be linearly implicit, with SB_GAMMA(m) > 0 (see Implicit in
+     base/tableaus.py). Then also SB_GAMMAS(m), its C, and SB_GAMMA_SUMS(m), its d; the pattern of the
+     factors (see program/linearised.py): SB_ENTRIES(m), SB_STATE(m), the state of each row, SB_ROW_STARTS(m),
+     SB_COLUMNS(m), SB_DIAGONAL(m); sb_derivatives(m, t, x, out), J in this pattern, then df/dt, into
+     SB_J(m); room in SB_LU(m), for SB_ENTRIES(m), and SB_ROW(m), for SB_N(m).
    SB_FIXED: sizes and the tableau are constants: sums over stages are unrolled.
    SB_NO_STATES: there are no states, and none of this.
    SB_CONTROLS: methods may estimate their error. Then also SB_CONTROLLED(m), whether this one does;
@@ -213,14 +218,25 @@ SB_INLINE void sb_stage(SB_SELF *m, int s, SB_REAL h) {
   sb_lead(m, SB_A(m) + s * SB_ALL_STAGES(m), s, h, SB_XT(m));
 }
 
+#include "sb_implicit.h"
+
 /* One trial step of length h from SB_X with the slope in SB_K: result in SB_XN. */
 SB_FUNCTION void sb_try(SB_SELF *m, SB_REAL h) {
   const int stages = (int)SB_STAGES_OF(m);
 #ifdef SB_MADE
   SB_MADE(m) = 0;
 #endif
+#ifdef SB_LINEARISES
+  if (SB_GAMMA(m) > 0) sb_factor(m, h);
+#endif
   SB_UNROLLED
   for (int s = 1; s < stages; s++) {
+#ifdef SB_LINEARISES
+    if (SB_GAMMA(m) > 0 && s < stages - 1) {
+      sb_implicit_stage(m, s, h);
+      continue;
+    }
+#endif
     sb_stage(m, s, h);
     sb_slope(m, SB_T(m) + SB_C(m)[s] * h, SB_XT(m), SB_K(m) + s * SB_N(m));
   }
@@ -309,8 +325,13 @@ SB_FUNCTION SB_REAL sb_first_step(SB_SELF *m, SB_REAL left) {
 
 /* Whether the error of the step just tried is small enough; sets the length of the next. */
 SB_FUNCTION SB_MASK sb_accurate(SB_SELF *m, SB_REAL h, SB_MASK last) {
-  SB_REAL error = sb_error(m, h), next = sb_next_length(m, h, error);
-  SB_MASK small = error < 1; /* false for NaN */
+  SB_REAL error = sb_error(m, h), next;
+  SB_MASK small;
+#if defined(SB_LINEARISES) && defined(SB_LOCATES)
+  if (SB_GAMMA(m) > 0) error = sb_error_within(m, h, error);
+#endif
+  next = sb_next_length(m, h, error);
+  small = error < 1; /* false for NaN */
   /* A step cut short, by its end or a limit, says little: it makes the next one no shorter. */
   SB_MASK says = SB_NOT(small) | SB_NOT(last | (h < SB_H(m))) | (next > SB_H(m));
   SB_H(m) = SB_SELECT(says, next, SB_H(m));

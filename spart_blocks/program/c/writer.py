@@ -19,7 +19,8 @@ from spart_blocks.program.c.functions import (
     names_of,
     result,
 )
-from spart_blocks.program.c.text import table
+from spart_blocks.program.c.text import macros, table
+from spart_blocks.program.linearised import Linearised
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.tracing.switching import Crossing
 
@@ -173,6 +174,27 @@ def tableau_tables(
         )
         for letter in letters
     ]
+
+
+def implicit_text(
+    method: Tableau, linear: Linearised | None, dialect: Dialect = DOUBLE, prefix: str = "sb_rk_"
+) -> list[str]:
+    """What linearly implicit steps need, as macros and tables for sb_implicit.h: the coefficients
+    of a method, and the pattern of a program's factors. linear: None for explicit steps.
+    """
+    if method.implicit is None or linear is None:
+        return [macros({"SB_IS_IMPLICIT": 0, "SB_ENTRIES(m)": 0})]
+    sizes = {
+        "SB_IS_IMPLICIT": 1,
+        "SB_GAMMA(m)": dialect.scalar_constant(method.implicit.gamma),
+        "SB_ENTRIES(m)": len(linear.columns),
+    }
+    rows = {"gammas": method.implicit.C.ravel().tolist(), "gamma_sums": method.implicit.d.tolist()}
+    numbers = {name: map(dialect.scalar_constant, row) for name, row in rows.items()}
+    tables = [(dialect.scalar, name, row) for name, row in numbers.items()]
+    tables += [("int", name, map(str, row)) for name, row in linear.pattern.items()]
+    texts = [table(kind, f"{prefix}{name}", row, head=dialect.tables) for kind, name, row in tables]
+    return [macros(sizes), *texts]
 
 
 def firsts_of(crossings: Iterable[Crossing]) -> list[int]:

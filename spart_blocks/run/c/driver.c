@@ -34,7 +34,7 @@ typedef struct sb_run {
   const sb_program *program;
   /* sizes */
   long long nx, nd, nkept, nlooked, ncross, nclocks, nstops, nsamples, stages, all_stages, dense_order;
-  long long estimates;
+  long long estimates, entries;
   /* states and parameters */
   double *x, *xd, *p;
   /* where to stop, which clocks tick there (nstops by nclocks), when to sample */
@@ -48,15 +48,16 @@ typedef struct sb_run {
   sb_tape *tape; /* null where steps are not noted */
   /* tableau: A (all_stages by all_stages), b, c, error weights e of `estimates` or null, dense P or null */
   const double *A, *b, *c, *e, *P;
-  double rtol, atol, max_step, fixed_step, error_exponent, border;
+  const double *C, *d; /* of a linearly implicit method, else null */
+  double rtol, atol, max_step, fixed_step, error_exponent, border, gamma;
   /* sign of each crossing's direction, and its values before the step */
   const double *direction;
   const unsigned char *kinds; /* of each crossing: SB_EVENT, SB_STOP, ... */
   double *g0, *g1, *gs;
   unsigned char *hit; /* the crossings that act now */
   /* room: K (all_stages + 1 by nx), xt, xn, xm (nx each), f (the largest of nx, nd, ncross),
-     xdn (nd), and the functions' work; xl (2 nx) */
-  double *K, *xt, *xn, *xm, *xl, *f, *xdn, *w;
+     xdn (nd), and the functions' work; xl (2 nx); J (entries + nx), lu (entries), row (nx) */
+  double *K, *xt, *xn, *xm, *xl, *f, *xdn, *J, *lu, *row, *w;
   long long *iw;
   const double **arg;
   double **res;
@@ -84,10 +85,17 @@ static void sb_call(sb_run *r, sb_function f, double t, const double *x, double 
   f(r->arg, r->res, r->iw, r->w, 0);
 }
 
+static double sb_seen(const sb_run *r, double t) { return t < r->lo ? r->lo : t > r->hi ? r->hi : t; }
+
 static void sb_slope(sb_run *r, double t, const double *x, double *out) {
   r->arg[4] = r->x; /* limits act by the state at the start of the step */
-  sb_call(r, r->program->rates, t < r->lo ? r->lo : t > r->hi ? r->hi : t, x, out);
+  sb_call(r, r->program->rates, sb_seen(r, t), x, out);
   r->evaluations++;
+}
+
+static void sb_derivatives(sb_run *r, double t, const double *x, double *out) {
+  r->arg[4] = r->x;
+  sb_call(r, r->program->linearised, sb_seen(r, t), x, out);
 }
 
 static void sb_watch(sb_run *r, double t, const double *x, double *out) {
@@ -138,6 +146,18 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_A(r) ((r)->A)
 #define SB_B(r) ((r)->b)
 #define SB_C(r) ((r)->c)
+#define SB_LINEARISES
+#define SB_GAMMA(r) ((r)->gamma)
+#define SB_GAMMAS(r) ((r)->C)
+#define SB_GAMMA_SUMS(r) ((r)->d)
+#define SB_ENTRIES(r) ((r)->entries)
+#define SB_STATE(r) ((r)->program->order)
+#define SB_ROW_STARTS(r) ((r)->program->starts)
+#define SB_COLUMNS(r) ((r)->program->columns)
+#define SB_DIAGONAL(r) ((r)->program->diagonal)
+#define SB_J(r) ((r)->J)
+#define SB_LU(r) ((r)->lu)
+#define SB_ROW(r) ((r)->row)
 #define SB_CONTROLS
 #define SB_CONTROLLED(r) ((r)->e != NULL)
 #define SB_E(r) ((r)->e)

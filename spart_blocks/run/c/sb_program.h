@@ -12,9 +12,10 @@ typedef struct {
 
 /* Functions are null that a program does not have. */
 typedef struct {
-  sb_function rates, cross, project, reach, advance, kept, looked, measured;
+  sb_function rates, linearised, cross, project, reach, advance, kept, looked, measured;
   const sb_update *ticks, *handovers; /* of each clock, and of each handover */
   const long long *stepped;           /* the states that `advance` gives */
+  const int *order, *starts, *columns, *diagonal; /* the pattern of `linearised` */
   long long nhandovers, nstepped;
   int drifts; /* each step ends with a projection */
 } sb_program;

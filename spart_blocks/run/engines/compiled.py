@@ -33,6 +33,7 @@ from spart_blocks.program.c.writer import (
     stepped_entries,
     updates_of,
 )
+from spart_blocks.program.linearised import PATTERN, Linearised, linearised
 from spart_blocks.program.tracing.switching import KINDS
 from spart_blocks.run.constants import COMPILED
 from spart_blocks.run.engines.engine import Floats, not_finite
@@ -70,10 +71,10 @@ MOST_STEPS = 20_000
 """Largest number of steps in a call."""
 
 _SIZES = ["nx", "nd", "nkept", "nlooked", "ncross", "nclocks", "nstops", "nsamples", "stages"]
-_SIZES += ["all_stages", "dense_order", "estimates"]
+_SIZES += ["all_stages", "dense_order", "estimates", "entries"]
 _ARRAYS = ["x", "xd", "p", "stops", "samples", "due", "sides", "kept", "xs", "xds"]
-_ARRAYS += ["log", "gauge", "tape", "A", "b", "c", "e", "P"]
-_NUMBERS = ["rtol", "atol", "max_step", "fixed_step", "error_exponent", "border"]
+_ARRAYS += ["log", "gauge", "tape", "A", "b", "c", "e", "P", "C", "d"]
+_NUMBERS = ["rtol", "atol", "max_step", "fixed_step", "error_exponent", "border", "gamma"]
 _ROOM = [
     "direction",
     "kinds",
@@ -88,6 +89,9 @@ _ROOM = [
     "xl",
     "f",
     "xdn",
+    "J",
+    "lu",
+    "row",
     "w",
     "iw",
     "arg",
@@ -129,35 +133,46 @@ class Library:
     """A compiled program with the driver, and the work memory that its functions need.
 
     handle: the program's library. looked: the kept signals that decide which rows a record by
-    lines keeps.
+    lines keeps. entries: of the factors of linearly implicit steps.
     """
 
     driver: Any
     handle: Any
     work: tuple[int, int, int, int]
     looked: tuple[str, ...]
+    entries: int
 
 
 def library_of(
-    program: Program, kept: Sequence[str], measured: Sequence[str] = ()
+    program: Program, kept: Sequence[str], measured: Sequence[str] = (), *, implicit: bool = False
 ) -> Library | None:
     """Compile a program, or load it from the cache; None without a compiler.
 
-    kept, measured: signals to keep and to measure. The libraries of the last programs stay in
-    memory, so that a sweep over parameters (`with_parameters`) generates no C between its runs.
+    kept, measured: signals to keep and to measure. implicit: for linearly implicit steps, which
+    need the derivatives of rates. The libraries of the last programs stay in memory, so that a
+    sweep over parameters (`with_parameters`) generates no C between its runs.
     """
     functions = _functions(program)
     environment = [os.environ.get(name) for name in ("SPART_COMPILER", "SPART_CACHE", "CC")]
     key = (*map(id, (program.outputs, *functions.values())), *kept, None, *measured, *environment)
+    key = (*key, implicit)
     if key in _REMEMBERED:
         return _REMEMBERED[key][1]
     chosen = {"kept": kept, "measured": measured} if measured else {"kept": kept}
-    library = _made(program, functions, chosen)
+    library = _made(program, functions, chosen, linearised(program) if implicit else None)
     if library is not None:
         while len(_REMEMBERED) >= _MOST_REMEMBERED:
             del _REMEMBERED[next(iter(_REMEMBERED))]
         _REMEMBERED[key] = (program, library)
     return library
+
+
+def library_of_run(run: Run, method: Tableau) -> Library | None:
+    """The library for steps of a run by this method; None without a compiler."""
+    assert isinstance(run.engine, Native)
+    measured = run.measuring.names if run.measuring else ()
+    implicit = method.implicit is not None and len(run.x) > 0
+    return library_of(run.engine.program, run.recorder.names, measured, implicit=implicit)
 
 
 _MOST_REMEMBERED = 16
@@ -168,11 +183,16 @@ ids stay unique.
 
 
 def _made(
-    program: Program, functions: dict[str, Any], chosen: dict[str, Sequence[str]]
+    program: Program,
+    functions: dict[str, Any],
+    chosen: dict[str, Sequence[str]],
+    linear: Linearised | None,
 ) -> Library | None:
     if compiler_name() is None:
         return None
     selected = {name: program.selected(signals) for name, signals in chosen.items()}
+    if linear is not None:
+        selected["linearised"] = linear.function
     looked = tuple(name for name in chosen["kept"] if not is_book(name))
     if len(looked) < len(chosen["kept"]):
         looks = program.selected(looked)
@@ -185,12 +205,13 @@ def _made(
         for name, f in {**functions, **selected}.items()
     }
     driver = _driver()
-    handle = None if driver is None else loaded_library(_source(program, named))
+    handle = None if driver is None else loaded_library(_source(program, named, linear))
     if handle is None:
         return None
     sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in named.values()]
     arg, res, iw, w = (max(column) for column in zip(*sizes, strict=True))
-    return Library(driver, handle, (arg, res, iw, w), looked)
+    entries = 0 if linear is None else len(linear.columns)
+    return Library(driver, handle, (arg, res, iw, w), looked, entries)
 
 
 def _driver() -> ctypes.CDLL | None:
@@ -236,9 +257,10 @@ def _renamed(name: str, function: Any) -> Any:
     return ca.Function(name, arguments, [function(*arguments)])
 
 
-def _source(program: Program, functions: dict[str, Any]) -> str:
+def _source(program: Program, functions: dict[str, Any], linear: Linearised | None) -> str:
     """The C code of a program's library: its functions, and its sb_program."""
-    names = ("rates", "cross", "project", "reach", "advance", "kept", "looked", "measured")
+    names = ["rates", "linearised", "cross", "project", "reach", "advance"]
+    names += ["kept", "looked", "measured"]
     pointers = {n: f"program_{n}" if f"program_{n}" in functions else "0" for n in names}
     if "program_looked" not in functions:
         pointers["looked"] = "program_kept"
@@ -246,11 +268,14 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
         pointers["project"] = "0"
     stepped, handovers = stepped_entries(program), handovers_of(program)
     numbers = [len(handovers), len(stepped), int(bool(program.drifting))]
-    values = [*pointers.values(), "sb_ticks", "sb_handovers", "sb_stepped", *numbers]
+    pattern = {} if linear is None else linear.pattern
+    tables = [f"sb_{name}" if pattern else "0" for name in PATTERN]
+    values = [*pointers.values(), "sb_ticks", "sb_handovers", "sb_stepped", *tables, *numbers]
     parts = [
         c_source(functions.values()),
         header("run/c/sb_program.h"),
         table("long long", "sb_stepped", stepped),
+        *(table("int", f"sb_{name}", entries) for name, entries in pattern.items()),
         *_updates("tick", updates_of(program), range(len(program.clocks))),
         *_updates("handover", handovers, handover_clocks(program)),
         f"CASADI_SYMBOL_EXPORT const sb_program sb_program_here = {listed(values)};",
@@ -297,6 +322,8 @@ class CompiledLoop(UnrecordedRows):
         self.until = float(run.t) + run.window
         self.stops, self.due, self.sides = run.stops_and_ticks(self.until)
         self.calls = Calls()
+        self.left = False
+        """Whether another solver goes on from here, which this loop has not."""
         self.record: CompiledRecord | None = None
         self.gauge: CompiledGauge | None = None
         self.samples = np.zeros(0) if run.lines else run.sample_times()
@@ -305,10 +332,9 @@ class CompiledLoop(UnrecordedRows):
         self._fill(run, method)
 
     def _fill(self, run: Run, method: Tableau) -> None:
-        nx, nd, s, n = len(run.x), len(run.xd), len(method.b), len(method.c)
+        nx, nd = len(run.x), len(run.xd)
         width, looked = (self.engine.width(names) for names in (run.recorder.names, self.looked))
         crossings = len(run.crossings)
-        arg, res, iw, w = self.library.work
         if run.lines:
             widths = [self.engine.width([name]) for name in self.looked]
             blur = blur_at_least(self.looked, widths, self.engine.continuous)
@@ -317,30 +343,24 @@ class CompiledLoop(UnrecordedRows):
             )
         self._give(
             x=run.x.copy(), xd=run.xd.copy(), p=self.engine.program.p,
-            A=method.A, b=method.b, c=method.c, e=method.estimates, P=method.P,
             direction=np.array([c.direction for c in run.crossings], float),
             kinds=np.array([KINDS.index(c.kind) for c in run.crossings], np.uint8),
             g0=np.zeros(crossings), g1=np.zeros(crossings), gs=np.zeros(crossings),
-            hit=np.zeros(crossings, np.uint8), K=np.zeros((n + 1, nx)),
+            hit=np.zeros(crossings, np.uint8),
             xt=np.zeros(nx), xn=np.zeros(nx), xm=np.zeros(nx), xl=np.zeros(2 * nx),
-            f=np.zeros(max(nx, nd, crossings)), xdn=np.zeros(nd), w=np.zeros(w),
-            iw=np.zeros(iw, np.int64), arg=np.zeros(arg, np.uintp), res=np.zeros(res, np.uintp),
+            f=np.zeros(max(nx, nd, crossings)), xdn=np.zeros(nd),
         )  # fmt: skip
         options = run.options
         numbers = {
             "nx": nx, "nd": nd, "nkept": width, "nlooked": looked, "ncross": crossings,
-            "nclocks": len(run.clocks), "stages": s, "all_stages": n,
-            "dense_order": 0 if method.P is None else method.P.shape[1],
-            "estimates": 1 if method.e2 is None else 2, "border": method.border or np.inf,
+            "nclocks": len(run.clocks),
             "rtol": options.rtol, "atol": options.atol, "max_step": options.max_step or np.inf,
-            "fixed_step": run.fixed_step,
-            "error_exponent": -1.0 / method.order, "t": float(run.t), "limit": np.inf,
+            "fixed_step": run.fixed_step, "t": float(run.t), "limit": np.inf,
             "heeds_stiffness": method.border is not None and heeds(run),
         }  # fmt: skip
         for name, value in numbers.items():
             setattr(self.struct, name, value)
-        program = ctypes.c_char.in_dll(self.library.handle, "sb_program_here")
-        self.struct.program = ctypes.addressof(program)
+        self._step_by(method)
         if self.record is not None:
             self.struct.log = self.record.address
         if run.measuring is not None and run.measuring.width:
@@ -350,6 +370,38 @@ class CompiledLoop(UnrecordedRows):
             self.struct.tape = run.tape.address
         self._give_samples(self.samples)
         self._give_stops()
+
+    def _step_by(self, method: Tableau) -> None:
+        """Let the driver take steps of this method, by the functions of the library."""
+        arg, res, iw, w = self.library.work
+        nx, s, n, struct = len(self.run.x), len(method.b), len(method.c), self.struct
+        implicit, entries = method.implicit, self.library.entries
+        self._give(
+            A=method.A, b=method.b, c=method.c, e=method.estimates, P=method.P,
+            K=np.zeros((n + 1, nx)),
+            C=None if implicit is None else implicit.C,
+            d=None if implicit is None else implicit.d,
+            J=np.zeros(entries + nx), lu=np.zeros(entries), row=np.zeros(nx), w=np.zeros(w),
+            iw=np.zeros(iw, np.int64), arg=np.zeros(arg, np.uintp), res=np.zeros(res, np.uintp),
+        )  # fmt: skip
+        struct.stages, struct.all_stages, struct.entries, struct.have_slope = s, n, entries, 0
+        struct.estimates, struct.border = 1 if method.e2 is None else 2, method.border or np.inf
+        struct.dense_order = 0 if method.P is None else method.P.shape[1]
+        struct.gamma = 0.0 if implicit is None else implicit.gamma
+        struct.error_exponent = -1.0 / method.order
+        program = ctypes.c_char.in_dll(self.library.handle, "sb_program_here")
+        struct.program = ctypes.addressof(program)
+
+    def _goes_on(self) -> bool:
+        """Whether the run's solver, which has changed, goes on in the driver."""
+        run = self.run
+        method = tableau(run.options.solver)
+        found = None if method is None else library_of_run(run, method)
+        if method is None or found is None:
+            return False
+        self.library = found
+        self._step_by(method)
+        return True
 
     def _give_stops(self) -> None:
         """Pass the stops of a window to the driver."""
@@ -409,7 +461,8 @@ class CompiledLoop(UnrecordedRows):
                     if self._cross():
                         return
                 elif status == STIFF:
-                    if meet(run, struct.t, struct.stiff_step, COMPILED):
+                    if meet(run, struct.t, struct.stiff_step, COMPILED) and not self._goes_on():
+                        self.left = True
                         return
                     struct.heeds_stiffness = heeds(run)
                 elif status == FULL:
@@ -555,7 +608,7 @@ class CompiledLoop(UnrecordedRows):
         times = self.samples
         if self.struct.log:
             return
-        if len(run.solvers) > 1:  # another solver goes on from here
+        if self.left:
             run.samples.pass_by(run.t)
         elif n < len(times):  # it stopped early: the last state is a sample too
             n, times = self._last_sample(n)

@@ -70,6 +70,12 @@ class Engine(ABC):
 
     # --- the equations ---------------------------------------------------------------
 
+    def linearised(self, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats] | None:
+        """The derivatives (nx, nx) and (nx,) of dx/dt by x and t at the start of a step; None if
+        they are to be found by differences.
+        """
+        return None
+
     @abstractmethod
     def initial(self) -> tuple[Floats, Floats]:
         """The initial continuous and discrete states."""

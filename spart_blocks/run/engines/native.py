@@ -20,6 +20,7 @@ from spart_blocks.base.rows import parted
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.display import Display
 from spart_blocks.program import Program
+from spart_blocks.program.linearised import Linearised, linearised
 from spart_blocks.program.program import Handover
 from spart_blocks.program.tracing.switching import Crossing, SwitchTimes
 from spart_blocks.run.engines.engine import Engine, Floats, Pick, not_finite, shown
@@ -144,6 +145,16 @@ class Native(Engine):
     @cached_property
     def _handovers(self) -> list[tuple[Handover, Called]]:
         return [(one, Called(one.renewed, self.program.p)) for one in self.program.handovers]
+
+    @cached_property
+    def _linearised(self) -> tuple[Linearised, Called]:
+        found: Linearised = self.derived("linearised", lambda: linearised(self.program))
+        return found, Called(found.function, self.program.p)
+
+    def linearised(self, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:
+        found, function = self._linearised
+        start = () if self.program.held is None else (x,)
+        return found.parted(function(t, x, xd, *start))
 
     @cached_property
     def _slope(self) -> Called:

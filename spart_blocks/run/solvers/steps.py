@@ -1,4 +1,4 @@
-"""An explicit Runge-Kutta step by a tableau, and its length, in Python: the reference of
+"""A Runge-Kutta step by a tableau, and its length, in Python: the reference of
 sb_step.h, which has the same functions in C under the same names.
 
 The step control and the choice of the first step are those of E. Hairer, S. P. Norsett,
@@ -12,6 +12,7 @@ have. Sums are taken term by term, in the order of the C.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -38,6 +39,14 @@ OwnSteps = Callable[[float, float, Floats, Floats], None]
 by a one-step map instead of rates.
 """
 ErrorOf = Callable[[Floats], Floats]
+Derivatives = tuple[Floats, Floats]
+"""df/dx (n,n) and df/dt (n,) of rates f at the start of a step."""
+
+
+OFF = 6e-6
+"""Part of its size by which a number is moved for a difference: the cube root of what rounding
+leaves.
+"""
 
 
 class Trial(NamedTuple):
@@ -72,16 +81,79 @@ def try_(
     slope: Floats,
     h: float,
     own_steps: OwnSteps | None = None,
+    linear: Linear | None = None,
 ) -> Trial:
-    """One trial step."""
+    """One trial step. linear: of the rates at its start, for a linearly implicit method."""
     slopes, state = [slope], x
     for s, c in enumerate(method.c.tolist()[1 : len(method.b)], start=1):
         state = stage(method, s, x, slopes, h)
-        slopes.append(rates(t + c * h, state))
+        if linear is None or s == len(method.c) - 1:
+            slopes.append(rates(t + c * h, state))
+        else:
+            found = slope if s == 1 else rates(t + c * h, state)
+            slopes.append(linear.slope(s, found, slopes))
     after = x + h * combined(method.b.tolist(), slopes)
     if own_steps is not None:
         own_steps(t, h, x, after)
     return Trial(after, slopes, state)
+
+
+class Linear:
+    """The rates of a system as linear from the start of a step of length h [s].
+
+    derivatives: df/dx (n,n) and df/dt (n,) of the rates there.
+    """
+
+    def __init__(self, method: Tableau, derivatives: Derivatives, h: float) -> None:
+        from scipy.linalg import LinAlgWarning, lu_factor
+
+        assert method.implicit is not None
+        self.implicit, self.h, self.drift = method.implicit, h, derivatives[1]
+        matrix = np.eye(len(self.drift)) / self.implicit.gamma - h * derivatives[0]
+        self.factors = None
+        if np.isfinite(matrix).all():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LinAlgWarning)  # such a step is not accurate
+                self.factors = lu_factor(matrix, check_finite=False)
+
+    def solved(self, v: Floats) -> Floats:
+        """(I / gamma - h J)^-1 v."""
+        from scipy.linalg import lu_solve
+
+        if self.factors is None:
+            return np.full_like(v, np.nan)
+        found: Floats = lu_solve(self.factors, v, check_finite=False)
+        return found
+
+    def slope(self, s: int, rates: Floats, slopes: Sequence[Floats]) -> Floats:
+        """The slope of implicit stage s from the rates at it. slopes: of the stages before."""
+        implicit = self.implicit
+        more = combined(implicit.C[s, :s].tolist(), slopes)
+        return self.solved(rates + more + self.h * implicit.d[s] * self.drift)
+
+
+def differences(rates: Rates, t: float, x: Floats, sizes: Floats, left: float) -> Derivatives:
+    """df/dx and df/dt by differences of second order: central ones, by t forward ones. Where the
+    rates are numbers on one side of a state alone, it is of the first order.
+
+    sizes (n,): the sizes that the states have. left [s]: how long the rates stay as they are.
+    """
+    now, J = rates(t, x), np.empty((len(x), len(x)))
+    for k, size in enumerate(sizes):
+        off = np.zeros(len(x))
+        off[k] = OFF * size
+        up, down = x + off, x - off
+        above, below = rates(t, up), rates(t, down)
+        if not np.isfinite(below).all():
+            down, below = x, now
+        elif not np.isfinite(above).all():
+            up, above = x, now
+        J[:, k] = (above - below) / (up[k] - down[k])
+    span = min(OFF * max(1.0, abs(t)), 0.25 * left)
+    if not span > 0:
+        return J, np.zeros(len(x))
+    soon, later = rates(t + span, x), rates(t + 2 * span, x)
+    return J, (4 * soon - 3 * now - later) / (2 * span)
 
 
 def norm(v: Floats, x: Floats, y: Floats, error_of: ErrorOf) -> float:
@@ -118,6 +190,25 @@ def make_dense(
     for s in range(len(slopes), len(method.c)):
         made.append(rates(t + float(method.c[s]) * h, stage(method, s, x, made, h)))
     return made
+
+
+def error_within(
+    method: Tableau,
+    rates: Rates,
+    t: float,
+    x: Floats,
+    trial: Trial,
+    linear: Linear,
+    error_of: ErrorOf,
+) -> float:
+    """The relative error of a linearly implicit step in its middle: by how much dense output misses
+    the rates there, solved with the factors. What decays fast is right at the end of any step.
+    """
+    assert method.P is not None
+    h, last = linear.h, trial.slopes[-1]
+    middle = dense(method, x, trial.slopes, trial.x, last, h, 0.5)
+    along = combined((method.P[:, 0] + method.P[:, 1]).tolist(), trial.slopes)
+    return norm(linear.solved(h * (rates(t + 0.5 * h, middle) - along)), x, trial.x, error_of)
 
 
 def next_length(method: Tableau, h: float, error: float) -> float:

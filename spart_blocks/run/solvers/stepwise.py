@@ -34,6 +34,7 @@ from spart_blocks.run.events.stops import just_after, just_before, within
 from spart_blocks.run.record.record import Dense
 from spart_blocks.run.run import Run
 from spart_blocks.run.solvers.fixed_step import FixedStep
+from spart_blocks.run.solvers.linearly_implicit import LinearlyImplicit
 from spart_blocks.run.solvers.pairs import ExplicitPair
 from spart_blocks.run.solvers.repeating import (
     SUBSTITUTE,
@@ -43,7 +44,7 @@ from spart_blocks.run.solvers.repeating import (
     remembered,
 )
 from spart_blocks.run.solvers.solver import SegmentSolver
-from spart_blocks.run.solvers.steps import Rates, short_of
+from spart_blocks.run.solvers.steps import Derivatives, Rates, differences, short_of
 from spart_blocks.run.solvers.stiffness import INTERPRETED, StiffnessTest, heeds, meet
 
 BETWEEN = 0.25, 0.5, 0.75
@@ -171,11 +172,13 @@ class Stepwise(SegmentSolver):
     def _rates(self, lo: float, hi: float) -> Rates:
         run = self.run
         looks = self.bends and not run.slides and self.method not in FIXED_STEP
+        method = tableau(self.method)
+        in_order = method is None or method.implicit is None
 
         def rates(t: float, x: Floats) -> Floats:
             run.stats.evaluations += 1
-            if self.trial is not None and float(run.t) < t < self.trial.first:
-                self._given_up(self.trial)
+            if in_order and self.trial is not None and float(run.t) < t < self.trial.first:
+                self._given_up()
             try:
                 found = run.derivative(min(max(t, lo), hi), x, self.start)
                 if looks and t > run.t:
@@ -212,6 +215,11 @@ class Stepwise(SegmentSolver):
         if self.last_step is not None:
             arguments["first_step"] = min(self.last_step, options.max_step or np.inf, t1 - t0)
         jacobian = None if run.held else run.engine.jacobian
+        if method is not None and method.implicit is not None:
+            derivatives = self._derivatives
+            return LinearlyImplicit(
+                rates, t0, x, t1, method, derivatives, self._given_up, **arguments
+            )
         if jacobian is not None and name in ("Radau", "BDF", "LSODA"):
             xd = run.xd
             arguments["jac"] = lambda t, x: jacobian(t, x, xd)
@@ -224,6 +232,26 @@ class Stepwise(SegmentSolver):
             if self.refused:
                 raise self.refused[1] from None
             raise
+
+    def _derivatives(self, t: float, x: Floats) -> Derivatives:
+        """df/dx and df/dt of the rates at the start of a step."""
+        run, inside = self.run, (just_after(t), self.last)
+        at = min(max(t, inside[0]), inside[1])
+        if not run.held:
+            found = run.engine.linearised(at, x, run.xd)
+            if found is not None:
+                return found
+        sizes = np.abs(x) + run.options.atol / run.options.rtol
+
+        def rates(t: float, near: Floats) -> Floats:
+            run.stats.evaluations += 1
+            try:
+                return run.derivative(min(t, inside[1]), near, x)
+            except RunError as error:
+                self.refused = t, error
+                return np.full_like(x, np.nan)
+
+        return differences(rates, at, x, sizes, self.last - at)
 
     def _own_steps(self, t: float, h: float, x: Floats, after: Floats) -> None:
         """Set the states of blocks that advance by a one-step map."""
@@ -362,10 +390,13 @@ class Stepwise(SegmentSolver):
             self.ahead = Ahead(t0 + length, gap)
         return length > 0
 
-    def _given_up(self, trial: Trial) -> None:
+    def _given_up(self) -> None:
         """Raise BentStepError if the solver may have abandoned a trial step because of a bend
         within it; otherwise it would shorten its trials again and again.
         """
+        trial = self.trial
+        if trial is None:
+            return
         from scipy.interpolate import CubicHermiteSpline
 
         run, self.trial = self.run, None

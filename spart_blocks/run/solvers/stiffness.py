@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import warn
-from spart_blocks.base.tableaus import tableau
-from spart_blocks.program.tracing.switching import BENDS
-from spart_blocks.run.constants import CALM_STEPS, STARTS, STIFF_STEPS, TESTED_EVERY
+from spart_blocks.base.tableaus import STIFF, tableau
+from spart_blocks.run.constants import CALM_STEPS, DEARER, STIFF_STEPS, TESTED_EVERY
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.run import Run
 
@@ -25,10 +24,10 @@ RK23 = 2, 2.45
 """The stage of RK23 that is compared with the end of the step, and the stability border; it is
 stable up to 2.51.
 """
-INTERPRETED = 20
+INTERPRETED = 1000
 """The same as COMPILED, for steps that are not compiled."""
-WORTH_TELLING = 10
-"""There is no warning if the remaining steps cost less than this number of restarts."""
+WORTH_TELLING = 5
+"""There is no warning if the remaining steps cost less than this part of the change."""
 
 
 @dataclass
@@ -102,15 +101,15 @@ def meet(run: Run, t: float, h: float, price: int) -> bool:
     implicit method if that is cheaper; otherwise there is a warning. Returns whether the solver
     has changed.
 
-    price: cost of a restart of an implicit method, in explicit steps.
+    price: cost of the change, in explicit steps.
     """
     left = (float(run.end) - t) / h
     if run.engine.run.solver == "auto":
-        if left < price * (STARTS + run.stops_left(t)):
+        if left < price + DEARER * run.stops_left(t):
             return False
         run.change_solver(implicit_solver(run.engine), t)
         return True
-    if left < price * WORTH_TELLING:
+    if left < price / WORTH_TELLING:
         return False
     run.stiff = True
     warn(
@@ -122,10 +121,9 @@ def meet(run: Run, t: float, h: float, price: int) -> bool:
 
 
 def implicit_solver(engine: Engine) -> str:
-    """The implicit method for an engine: CVODES if nothing must be located or projected within its
-    steps; otherwise BDF, or Radau if frequent ticks would keep BDF at low order.
+    """The implicit method for an engine: of a program one of our own; otherwise BDF, or Radau if
+    frequent ticks would keep BDF at low order.
     """
-    plain = engine.traced and not engine.drifting
-    if plain and all(crossing.kind in BENDS for crossing in engine.crossings):
-        return "CVODES"
+    if engine.traced:
+        return STIFF
     return "Radau" if engine.clocks else "BDF"

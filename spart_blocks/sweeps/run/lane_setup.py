@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError
-from spart_blocks.base.tableaus import tableau
+from spart_blocks.base.tableaus import STIFF, tableau
 from spart_blocks.measures.work import Floats, Work
 from spart_blocks.program import Program
 from spart_blocks.program.c.compiler import compiler_name, loaded_library, usual_lanes
@@ -87,11 +87,16 @@ class LaneSetup:
         if self.program.run.sliding != "error":
             return "run: sliding is filippov"
         if self.made is None:
-            return f"solver {self.begun.options.solver} is not an explicit method of ours"
+            return f"solver {self.begun.options.solver} is not a method of ours"
         why = refused(self.made)
         if why is None and self.library(usual_lanes()) is None:
             return "the C compiler made no library"
         return why
+
+    @cached_property
+    def for_stiff_runs(self) -> Program:
+        """The program with the solver by which its stiff runs go in lanes."""
+        return replace(self.program, run=self.program.run.model_copy(update={"solver": STIFF}))
 
     def library(self, lanes: int) -> ctypes.CDLL | None:
         """The compiled library for this number of lanes; None if compilation failed."""

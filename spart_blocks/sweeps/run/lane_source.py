@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from spart_blocks.base.tableaus import Tableau
@@ -17,10 +17,12 @@ from spart_blocks.program.c.writer import (
     entries_named,
     firsts,
     handover_clocks,
+    implicit_text,
     sizes_of,
     stepped_entries,
     tableau_tables,
 )
+from spart_blocks.program.linearised import Linearised, linearised
 from spart_blocks.program.program import Slot
 from spart_blocks.program.tracing.switching import KINDS
 from spart_blocks.sweeps.run.lane_meters import FROM_START, Meters
@@ -37,6 +39,12 @@ class Made:
     meters: Meters
     blocks: tuple[str, ...]
 
+    @cached_property
+    def linear(self) -> Linearised | None:
+        """The derivatives of the rates, for linearly implicit steps."""
+        implicit = self.method.implicit is not None and len(self.program.x0) > 0
+        return linearised(self.program) if implicit else None
+
 
 def functions_of(made: Made) -> dict[str, Any]:
     """The functions that a sweep calls, by their names in C; None for those that a program does
@@ -45,6 +53,7 @@ def functions_of(made: Made) -> dict[str, Any]:
     program = made.program
     found = {
         "rates": program.held or program.rates,
+        "linearised": None if made.linear is None else made.linear.function,
         "cross": program.watched if program.crossings else None,
         "switched": program.switched if _modes(program) else None,
         "project": program.project,
@@ -168,6 +177,7 @@ def _tables(made: Made) -> list[str]:
     return [
         _table("unsigned char", "sb_squared", _squared(made.meters, _width(made))),
         *tableau_tables(made.method, LANES, "sb_"),
+        *implicit_text(made.method, made.linear, LANES, "sb_"),
         _table("SB_SCALAR", "sb_direction", directions),
         *(_table("int", name, values) for name, values in numbers.items()),
         _masks("sb_mode_states", [[b] if b else [] for b in modes], program.states),

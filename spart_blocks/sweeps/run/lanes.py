@@ -10,8 +10,9 @@ from __future__ import annotations
 import ctypes
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -29,6 +30,8 @@ Arrays = Mapping[str, NDArray[Any]]
 """The arrays that sb_work points to, by field name."""
 
 PENDING, HANDED_BACK = 255, 3
+STIFF_RUN = 4
+"""The reason why a run was handed back: it is stiff."""
 REASONS = {
     1: "the solver failed: its step became too small, or gave no finite number",
     2: "a block's next state is not finite",
@@ -80,23 +83,25 @@ def run(
     setup = LaneSetup.of(work)
     if setup.refusal is not None:
         raise InputError(f"these runs cannot go in lanes: {setup.refusal}")
-    assert setup.made is not None
-    loop: _CompiledLoop
-    if device == "cuda":
-        if single:
-            _refuse_single(work)
-        loop = _OnCard(setup, Card(setup.made, single=single), single)
-    else:
-        loop = _OnThreads(setup, lanes or usual_lanes(), threads or os.cpu_count() or 1)
+    if device == "cuda" and single:
+        _refuse_single(work)
+
+    def loop_of(setup: LaneSetup) -> _CompiledLoop:
+        assert setup.made is not None
+        if device == "cuda":
+            return _OnCard(setup, Card(setup.made, single=single), single)
+        return _OnThreads(setup, lanes or usual_lanes(), threads or os.cpu_count() or 1)
+
+    loop = loop_of(setup)
     at, size = 0, loop.at_least
     while at < len(work.runs):
         part = work.part(slice(at, at + min(size, MOST_RUNS)))
         arrays, seconds, interrupted = loop.execute(part)
         at += len(part.runs)
-        done = _completed(setup, part, arrays)
+        done, left_off = _completed(setup, part, arrays, loop_of)
         if len(done.runs):
             yield done
-        if interrupted:
+        if interrupted or left_off:
             raise KeyboardInterrupt
         if seconds < CHUNK:
             size = max(size, int(min(4.0, CHUNK / max(seconds, 1e-6)) * size))
@@ -246,13 +251,27 @@ def _aligned(size: int) -> NDArray[np.uint8]:
 # --- what came of it ----------------------------------------------------------------------
 
 
-def _completed(setup: LaneSetup, work: Work, arrays: Arrays) -> Done:
-    """The outcomes of the finished runs. Runs that were handed back are executed by the general
-    engine.
+def _completed(
+    setup: LaneSetup, work: Work, arrays: Arrays, loop_of: Callable[[LaneSetup], _CompiledLoop]
+) -> tuple[Done, bool]:
+    """The outcomes of the finished runs, and whether an interrupt came. Of those that were handed
+    back, stiff ones go in lanes with an implicit method from their start, and the others are
+    executed by the general engine.
     """
-    back = np.flatnonzero(arrays["status"] == HANDED_BACK)
-    done = _done(setup, work, arrays)
-    return joined([done, *each_run(work.part(back))]) if len(back) else done
+    parts, interrupted = [_done(setup, work, arrays)], False
+    back = arrays["status"] == HANDED_BACK
+    stiff = np.flatnonzero(back & (arrays["reason"] == STIFF_RUN))
+    if len(stiff):
+        again = replace(work.part(stiff), program=setup.for_stiff_runs)
+        implicit = LaneSetup.of(again)
+        if implicit.refusal is None:
+            found, _, interrupted = loop_of(implicit).execute(again)
+            parts.append(_done(implicit, again, found))
+            back[stiff] = found["status"] == HANDED_BACK
+    others = np.flatnonzero(back)
+    if len(others) and not interrupted:
+        parts += each_run(work.part(others))
+    return joined(parts), interrupted
 
 
 def _done(setup: LaneSetup, work: Work, arrays: Arrays) -> Done:

@@ -4,7 +4,7 @@
    from the queue. What a lane computes depends on its run alone, so that results are the same
    in one lane, in eight, in a thread of a GPU, and in any order. The step stands in sb_step.h, and
    the loop in sb_advance.h. A run that
-   needs more than is here (sliding, an implicit solver, a search for the cause of a failure) is
+   needs more than is here (sliding, another solver, a search for the cause of a failure) is
    handed back: that depends on the run alone too.
 
    Before this file stand sb_numbers.h, the functions of the program over SB_REAL, and
@@ -19,13 +19,15 @@
      SB_PROJECTS SB_DRIFTS(m) SB_REACHES SB_HELD SB_STEPPED, sb_stepped[]
      SB_SWITCHES SB_RESETS         crossings that let blocks switch; EVENTs; sb_first[k],
                                    sb_kind[k], sb_direction[k], and sb_mode_states[k][i]
-     SB_STAGES_COUNT, SB_STAGES_IN_ALL, SB_ESTIMATES_COUNT, SB_BORDER_OF_STEPS, sb_a, sb_b, sb_c, SB_IS_CONTROLLED, sb_e, SB_ORDER, SB_DENSE, sb_p
+     SB_STAGES_COUNT, SB_STAGES_IN_ALL, SB_ESTIMATES_COUNT, SB_BORDER_OF_STEPS, sb_a, sb_b, sb_c,
+     SB_IS_CONTROLLED, sb_e, SB_ORDER, SB_DENSE, sb_p
+     SB_IS_IMPLICIT, SB_ENTRIES(m), ... see implicit_text in writer.py
 
    In single precision, for one lane alone, times keep double precision, so that stops are met
    exactly, and so do meters; states, rates and signals have the other. */
 
 enum { SB_PENDING = 255, SB_COMPLETE = 0, SB_STOPPED = 1, SB_FAILED = 2, SB_HANDED_BACK = 3 };
-enum { SB_NO_STEP = 1, SB_BAD_TICK, SB_BAD_VALUE };
+enum { SB_NO_STEP = 1, SB_BAD_TICK, SB_BAD_VALUE, SB_IS_STIFF };
 
 #define SB_LOOKED 20000     /* steps between two looks at the progress of a run */
 #define SB_NO_CHANGE 1e-6   /* of the change before something acted: none */
@@ -79,6 +81,9 @@ typedef struct {
   SB_TIME t, stop, lo, hi;
   SB_REAL h, x[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)], xt[SB_ROOM(SB_NX)], xm[SB_ROOM(SB_NX)];
   SB_REAL K[(SB_STAGES_IN_ALL + 1) * SB_ROOM(SB_NX)];
+#if SB_IS_IMPLICIT
+  SB_REAL J[SB_ENTRIES(m) + SB_NX], lu[SB_ENTRIES(m)], row[SB_NX];
+#endif
   SB_REAL kept[SB_ROOM(SB_NX)], far[SB_ROOM(SB_NX)];
   SB_REAL xd[SB_ROOM(SB_NXD)], xdn[SB_ROOM(SB_NXD)], xdo[SB_ROOM(SB_NXD)], p[SB_ROOM(SB_NP)];
   SB_REAL g0[SB_ROOM(SB_CROSSINGS)], g1[SB_ROOM(SB_CROSSINGS)], gs[SB_ROOM(SB_CROSSINGS)], g[SB_ROOM(SB_CROSSINGS)];
@@ -114,6 +119,18 @@ typedef struct {
 #define SB_A(m) sb_a
 #define SB_B(m) sb_b
 #define SB_C(m) sb_c
+#if SB_IS_IMPLICIT
+#define SB_LINEARISES
+#define SB_GAMMAS(m) sb_gammas
+#define SB_GAMMA_SUMS(m) sb_gamma_sums
+#define SB_STATE(m) sb_order
+#define SB_ROW_STARTS(m) sb_starts
+#define SB_COLUMNS(m) sb_columns
+#define SB_DIAGONAL(m) sb_diagonal
+#define SB_J(m) ((m)->J)
+#define SB_LU(m) ((m)->lu)
+#define SB_ROW(m) ((m)->row)
+#endif
 #define SB_CONTROLS
 #define SB_CONTROLLED(m) SB_IS_CONTROLLED
 #define SB_E(m) sb_e
@@ -136,7 +153,7 @@ typedef struct {
 #define SB_LAST_SEEN(m) ((m)->hi)
 #define SB_SHORTEST(t) (2.3e-15 * (t) + 5e-323) /* ten units in the last place, at zero too */
 #define SB_NEEDS_SLOPE(m, s) 1
-#if SB_IS_CONTROLLED && SB_NX
+#if SB_IS_CONTROLLED && SB_NX && !SB_IS_IMPLICIT
 #define SB_SEES_STIFFNESS
 #define SB_BORDER(m) SB_BORDER_OF_STEPS
 #endif
@@ -200,6 +217,16 @@ SB_FUNCTION void sb_slope(sb_crew *m, SB_TIME t, const SB_REAL *x, SB_REAL *out)
   program_rates(sb_seen(m, t), x, m->xd, m->p, out);
 #endif
 }
+
+#if SB_IS_IMPLICIT
+SB_FUNCTION void sb_derivatives(sb_crew *m, SB_TIME t, const SB_REAL *x, SB_REAL *out) {
+#if SB_HELD
+  program_linearised(sb_seen(m, t), x, m->xd, m->p, m->x, out);
+#else
+  program_linearised(sb_seen(m, t), x, m->xd, m->p, out);
+#endif
+}
+#endif
 
 SB_FUNCTION void sb_own_steps(sb_crew *m, SB_REAL h) {
 #if SB_STEPPED
@@ -712,8 +739,8 @@ SB_FUNCTION void sb_look_for_stiffness(sb_crew *m, SB_MASK done, SB_REAL h) {
     if (!SB_LANE(done, k) || !sb_tests_stiffness(m->steps[k], m->stiff[k])) continue;
     if (!sb_seems_stiff(SB_LANE(border, k) != 0, &m->stiff[k], &m->calm[k])) continue;
     left = (double)(m->w->nticks - m->tick[k] + m->w->known_to[m->run[k]] - m->event[k]);
-    if ((m->w->end - SB_LANE(m->t, k)) / SB_LANE(h, k) >= SB_COMPILED * (SB_STARTS + left))
-      sb_over(m, k, SB_HANDED_BACK, 0);
+    if ((m->w->end - SB_LANE(m->t, k)) / SB_LANE(h, k) >= SB_COMPILED + SB_DEARER * left)
+      sb_over(m, k, SB_HANDED_BACK, SB_IS_STIFF);
   }
 }
 

@@ -1,0 +1,102 @@
+"""The derivatives of a program's rates, for linearly implicit steps, and the sparsity of their
+factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.program.program import Program
+
+Floats = NDArray[np.float64]
+PATTERN = ("order", "starts", "columns", "diagonal")
+"""The tables of the pattern, in the order of sb_program."""
+
+
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """J = dxdot/dx and dxdot/dt of a program, and the pattern in which I / gamma - h J is factored
+    into L U without exchanging rows: states in an order in which few entries are added.
+
+    function: (t, x, xd, p), and x at the start of the step where limits act by it, -> one column:
+    the m entries of the factors, each that of J or zero, row by row; then dxdot/dt (n,). order
+    (n,): the states in the order of the rows. starts (n+1,): where rows begin. columns (m,): in
+    that order, and ascending in each row. diagonal (n,): where a row's diagonal entry is.
+    """
+
+    function: Any
+    order: Sequence[int]
+    starts: Sequence[int]
+    columns: Sequence[int]
+    diagonal: Sequence[int]
+
+    @property
+    def pattern(self) -> dict[str, Sequence[int]]:
+        return {name: getattr(self, name) for name in PATTERN}
+
+    def parted(self, column: Floats) -> tuple[Floats, Floats]:
+        """J (n,n) and dxdot/dt (n,) of a result of the function."""
+        n, m, order = len(self.order), len(self.columns), np.array(self.order, int)
+        J = np.zeros((n, n))
+        rows = np.repeat(np.arange(n), np.diff(self.starts))
+        J[order[rows], order[np.array(self.columns, int)]] = column[:m]
+        return J, column[m:]
+
+
+def linearised(program: Program) -> Linearised:
+    """The derivatives of a program's rates, with their pattern."""
+    rates = program.held or program.rates
+    arguments = rates.sx_in()
+    xdot = rates(*arguments)
+    J = ca.jacobian(xdot, arguments[1])
+    order, rows = _filled(J.sparsity())
+    columns = [column for row in rows for column in row]
+    starts = np.cumsum([0, *map(len, rows)]).tolist()
+    diagonal = [
+        start + row.index(i) for i, (start, row) in enumerate(zip(starts, rows, strict=False))
+    ]
+    found = J.sparsity()
+    known = {pair: k for k, pair in enumerate(zip(*found.get_triplet(), strict=True))}
+    nonzeros = J.nonzeros()
+    entries = []
+    for i, row in enumerate(rows):
+        for j in row:
+            k = known.get((order[i], order[j]))
+            entries.append(ca.SX(0) if k is None else nonzeros[k])
+    column = ca.vertcat(*entries, ca.densify(ca.jacobian(xdot, arguments[0])))
+    function = ca.Function(
+        "linearised", arguments, [ca.cse(ca.densify(column))], rates.name_in(), ["y"]
+    )
+    return Linearised(function, order, starts, columns, diagonal)
+
+
+def _filled(pattern: Any) -> tuple[list[int], list[list[int]]]:
+    """An order of the states by minimum degree, and the columns of each row of the factors."""
+    n = pattern.size1()
+    order = [int(k) for k in (pattern + pattern.T).amd()] if n else []
+    place = {state: k for k, state in enumerate(order)}
+    rows = [1 << i for i in range(n)]  # sets of columns, as bits
+    for i, j in zip(*pattern.get_triplet(), strict=True):
+        rows[place[i]] |= 1 << place[j]
+    for i in range(n):
+        below = rows[i] & ((1 << i) - 1)
+        while below:
+            k = (below & -below).bit_length() - 1
+            rows[i] |= rows[k] >> k << k
+            below = (rows[i] >> (k + 1) << (k + 1)) & ((1 << i) - 1)
+    return order, [_bits(row) for row in rows]
+
+
+def _bits(number: int) -> list[int]:
+    found = []
+    while number:
+        lowest = number & -number
+        found.append(lowest.bit_length() - 1)
+        number ^= lowest
+    return found
