@@ -274,11 +274,14 @@ static int sb_record(sb_run *r, double t, const double *x) {
 }
 
 static int sb_evaluate(sb_run *r, double t, const double *x, double *row) {
+  const long long width = r->nlooked + r->nx;
   double *states = row + r->nlooked;
+  int bad = 0;
   if (r->program->drifts) sb_call(r, r->program->project, t, x, states);
   else memcpy(states, x, (size_t)r->nx * sizeof(double));
   if (r->nlooked) sb_call(r, r->program->looked, t, states, row);
-  if (sb_finite(row, r->nlooked + r->nx)) return 1;
+  for (long long j = 0; j < width; j++) bad |= !(fabs(row[j]) < INFINITY); /* several at a time */
+  if (!bad) return 1;
   r->bad = t; /* and where, for who asks why */
   if (x != r->xl) memcpy(r->xl, x, (size_t)r->nx * sizeof(double));
   return 0;
