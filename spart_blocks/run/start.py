@@ -25,6 +25,10 @@ MOST_KEPT = 200_000_000
 MOST_STOPS = MOST_SWITCHES
 MOST_STEPS = 1_000_000_000
 """Upper limits of a run: samples kept, numbers in them, times at which it must stop, and steps."""
+TIGHT = 1e-10
+"""Largest rtol at which Vern8 costs no more than RK45 on smooth diagrams, dense output for the
+record included: measured by benchmarks/methods.py. Restarts at ticks and crossings cost it more.
+"""
 MANY_STEPS = 20_000_000
 """Number of steps that takes minutes, for which there is a warning."""
 MUCH_MEMORY = 1e9
@@ -95,7 +99,7 @@ def _grid_of(states: float | Literal["at the end"], start: Fraction, end: Fracti
 
 def picked_solver(engine: Engine) -> str:
     """The solver to use. 'auto' means CVODES if the native engine has no compiler and no crossings
-    to locate except bends, and RK45 otherwise.
+    to locate except bends; otherwise Vern8 for tight tolerances on smooth diagrams, and RK45.
     """
     asked = engine.run.solver
     if asked != "auto":
@@ -105,7 +109,8 @@ def picked_solver(engine: Engine) -> str:
         return "RK45"
     if slow and all(crossing.kind in BENDS for crossing in engine.crossings):
         return "CVODES"
-    return "RK45"
+    smooth = not engine.clocks and not engine.crossings
+    return "Vern8" if smooth and engine.run.rtol <= TIGHT else "RK45"
 
 
 def _check_solver(engine: Engine, solver: str) -> None:

@@ -139,12 +139,27 @@ def test_a_continued_run_begins_where_it_starts(load, engine):
     assert second["states.x"][0, 0] == first["states.x"][-1, 0]
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        "  stop: {type: STOP}\nwires: [x -> stop, ",
+        "  held: {type: ZOH, clock: c}\nclocks: {c: {T: 0.05}}\nwires: [x -> held, ",
+    ],
+    ids=["crossing", "clock"],
+)
+def test_auto_is_rk45_where_steps_are_cut_short_also_at_tight_tolerances(load, more):
+    text = OSCILLATOR.replace("wires: [", more)
+    assert sb.simulate(load(text), T=0.1, rtol=1e-12).info["solver"] == "RK45"
+
+
 def test_auto_picks_a_solver_and_says_which(load, monkeypatch):
     def picked(**options):
         return sb.simulate(load(OSCILLATOR), T=0.1, **options).info["solver"]
 
     assert picked(engine="interpreter") == "RK45"
     assert picked(solver="BDF") == "BDF"
+    assert picked(rtol=2e-10) == "RK45"
+    assert picked(rtol=1e-10) == "Vern8"
     monkeypatch.setattr("spart_blocks.run.start.compiler_name", lambda: None)
     monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a, **k: None)
     assert picked() == "CVODES"

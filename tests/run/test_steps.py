@@ -310,9 +310,10 @@ ORDERS = {
 LONG = np.longdouble  # coefficients are rounded, and sums need not be
 
 
-def ellipse(t, e=0.25):
-    """A body on an orbit of eccentricity e, by Kepler's equation: positions and velocities."""
-    E = t = LONG(t)
+def ellipse(t):
+    """A body on an orbit of eccentricity 0.3, by Kepler's equation: positions and velocities."""
+    E, e = LONG(t), LONG(3) / 10
+    t = E
     for _ in range(80):
         E = E - (E - e * np.sin(E) - t) / (1 - e * np.cos(E))
     r, b = 1 - e * np.cos(E), np.sqrt(1 - e * e)

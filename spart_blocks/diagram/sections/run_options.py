@@ -108,8 +108,8 @@ class RunOptions(Section):
     )
     solver: Solver = Field(
         default="auto",
-        description="how continuous states are integrated: auto picks RK45, and an "
-        "implicit method where a run is stiff; "
+        description="how continuous states are integrated: auto picks RK45, Vern8 for tight "
+        "tolerances, and an implicit method where a run is stiff; "
         f"explicit pairs with error control {', '.join(PAIRS)}; Rodas5P for stiff equations; "
         "SciPy's methods; CVODES (BDF) "
         f"and Adams of SUNDIALS; or with fixed steps of max_step {', '.join(FIXED_STEP)}",
