@@ -66,6 +66,14 @@ def test_auto_changes_to_an_implicit_method_and_says_so(load, engine):
     assert np.allclose(np.diff(results.t), 0.02)
 
 
+def test_auto_changes_from_vern8_at_tight_tolerances(load, engine):
+    options = {"T": 0.1, "rtol": 1e-10, "atol": 1e-12}
+    results, words = told(lambda: sb.simulate(load(PROTHERO_ROBINSON), engine=engine, **options))
+    assert not words
+    assert results.info["solvers"].startswith("Vern8, ")
+    assert np.abs(results["states.y"][:, 0] - np.cos(results.t)).max() < 2e-8
+
+
 @pytest.mark.parametrize("solver", [*PAIRS, "RK23"])
 def test_a_solver_asked_for_is_kept_and_stiffness_told_once(load, engine, solver, request):
     in_c = solver in PAIRS and request.node.callspec.params["engine"] == "compiled"
