@@ -67,7 +67,7 @@ def test_auto_changes_to_an_implicit_method_and_says_so(load, engine):
 
 
 def test_auto_changes_from_vern8_at_tight_tolerances(load, engine):
-    options = {"T": 0.1, "rtol": 1e-10, "atol": 1e-12}
+    options = {"T": 0.5, "rtol": 1e-10, "atol": 1e-12}
     results, words = told(lambda: sb.simulate(load(PROTHERO_ROBINSON), engine=engine, **options))
     assert not words
     assert results.info["solvers"].startswith("Vern8, ")
