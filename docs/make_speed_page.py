@@ -24,7 +24,10 @@ TEXT = """\
 Compared with the fastest interface of each peer ({machine}; {versions};
 medians of interleaved runs, results compared first). Each script of
 [benchmarks/](../benchmarks/) has kept its figures by `--keep` in `results.json` there, with the
-day, the commit, the processor, the compiler and the versions; this page is made of them.
+day, the commit, the processor, the compiler and the day, the commit, the processor, the compiler and the versions; this page is made of them. Other work
+ran on the same cores, so that times may be two to three times those of an idle machine; ratios
+vary less, since peers take turns.
+
 
 | what | peer | this package | ratio |
 | --- | --- | --- | --- |
@@ -40,7 +43,7 @@ RK45: {sampled[RK45 loop s]} s | {sampled[RK45 loop ratio]} |
 | compiled, RK4: {fixed_step[compiled loop s]} s | {fixed_step[compiled loop ratio]} |
 | the same, whole call | reading the model and `mj_step`: {fixed_step[mujoco call s]} s | \
 `sb.simulate`: {fixed_step[compiled call s]} s | {fixed_step[compiled call ratio]} |
-| the first row for 1,000 sets of gains and starts, CPU time of each on a core | bdsim in \
+| the first row for sets of gains and starts, CPU time of each on a core | bdsim in \
 processes: {many_runs[bdsim in processes s]} s | {many_runs[lanes]} lanes: \
 {many_runs[usual lanes s]} s | {many_runs[bdsim in processes ratio]} |
 | | Drake's serial Monte Carlo: {many_runs[drake, serial s]} s | the same | \
@@ -122,7 +125,7 @@ TABLE = """\
 | the same without a C compiler | the same | {closed_loop[native loop ratio]} |
 | the same arm, its controller sampled at 1 kHz | the same | {sampled[RK45 loop ratio]} |
 | the same arm, RK4 at 1 kHz | MuJoCo's `mj_step` with RK4 | {fixed_step[compiled loop ratio]} |
-| 1,000 runs of it, CPU time of each on a core | Drake's serial Monte Carlo | \
+| many runs of it, CPU time of each on a core | Drake's serial Monte Carlo | \
 {many_runs[drake, serial ratio]} |
 | forward dynamics, a call from Python | `pinocchio.aba` | \
 {dynamics[arm forward from Python ratio]} |
