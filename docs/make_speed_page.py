@@ -24,10 +24,9 @@ TEXT = """\
 Compared with the fastest interface of each peer ({machine}; {versions};
 medians of interleaved runs, results compared first). Each script of
 [benchmarks/](../benchmarks/) has kept its figures by `--keep` in `results.json` there, with the
-day, the commit, the processor, the compiler and the day, the commit, the processor, the compiler and the versions; this page is made of them. Other work
-ran on the same cores, so that times may be two to three times those of an idle machine; ratios
-vary less, since peers take turns.
-
+day, the commit, the processor, the compiler and the versions; this page is made of them. Other
+work ran on the same cores, so that times may be two to three times those of an idle machine;
+ratios vary less, since peers take turns.
 
 | what | peer | this package | ratio |
 | --- | --- | --- | --- |
