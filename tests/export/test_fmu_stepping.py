@@ -8,6 +8,7 @@ from kinked import dip
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.tableaus import PAIRS
+from spart_blocks.base.tableaus import STIFF as RODAS
 from spart_blocks.diagram import Diagram
 from spart_blocks.export import export_fmu, verify_fmu
 from spart_blocks.export.fmu.stepping import stepping_of
@@ -87,7 +88,7 @@ def test_steps_are_as_long_as_the_importer_s_tolerance_allows(version, part_from
     assert errors[2] < errors[1] < errors[0]
 
 
-@pytest.mark.parametrize("solver", PAIRS)
+@pytest.mark.parametrize("solver", [*PAIRS, RODAS])
 def test_steps_are_those_of_the_pair_that_the_run_names(solver, part_from, tmp_path):
     part = part_from(KINKED.replace("T: 2,", f"T: 2, solver: {solver},"))
     assert stepping_of(part).method == solver
@@ -96,6 +97,20 @@ def test_steps_are_those_of_the_pair_that_the_run_names(solver, part_from, tmp_p
     found = stepped(path, part, "x", [1.0, 2.0])
     at_1 = -((2 - 0.2589) ** 2 - (1 - 0.2589) ** 2) / 2
     assert found == pytest.approx([at_1, -(1.7411**2) / 2], abs=1e-9)
+
+
+@pytest.mark.parametrize("version", [3, 2])
+def test_a_stiff_run_goes_by_implicit_steps_where_its_solver_is_one(version, part_from, tmp_path):
+    """x' = -1e8 (x - cos t): an explicit pair would take thirty million steps."""
+    part = part_from(STIFF.replace("2000.0", "1.0e+8").replace("T: 1,", f"T: 1, solver: {RODAS},"))
+    path = export_fmu(part, tmp_path, version)
+    ends = np.linspace(0.05, 1.0, 20)
+    assert stepped(path, part, "x", ends) == pytest.approx(np.cos(ends), abs=2e-8)
+    assert stepping_of(part_from(part_text_that_slides())).method == "RK45"
+
+
+def part_text_that_slides():
+    return STIFF.replace("T: 1,", f"T: 1, solver: {RODAS}, sliding: filippov,")
 
 
 @pytest.mark.parametrize("version", [3, 2])

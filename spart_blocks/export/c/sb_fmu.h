@@ -117,6 +117,9 @@ struct sb_fmu {
   double x[SB_ROOM(SB_NX)], dx[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
   double y[SB_ROOM(SB_NY)], g[SB_ROOM(SB_CROSSINGS)], g1[SB_ROOM(SB_CROSSINGS)], gs[SB_ROOM(SB_CROSSINGS)];
   double slopes[(SB_STAGES_IN_ALL + 1) * SB_ROOM(SB_NX)];
+#if SB_IS_IMPLICIT
+  double J[SB_ENTRIES(m) + SB_NX], lu[SB_ENTRIES(m)], row[SB_NX];
+#endif
   double xt[SB_ROOM(SB_NX)], xm[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)];
   int crossed; /* the first crossing of a step */
   double gap; /* of a step that is repeated to end before a bend */

@@ -23,6 +23,19 @@
 #define SB_A(m) sb_rk_a
 #define SB_B(m) sb_rk_b
 #define SB_C(m) sb_rk_c
+#if SB_IS_IMPLICIT
+#define SB_LINEARISES
+#define SB_GAMMAS(m) sb_rk_gammas
+#define SB_GAMMA_SUMS(m) sb_rk_gamma_sums
+#define SB_STATE(m) sb_rk_order
+#define SB_ROW_STARTS(m) sb_rk_starts
+#define SB_COLUMNS(m) sb_rk_columns
+#define SB_DIAGONAL(m) sb_rk_diagonal
+#define SB_J(m) ((m)->J)
+#define SB_LU(m) ((m)->lu)
+#define SB_ROW(m) ((m)->row)
+static void sb_derivatives(sb_fmu *m, double t, const double *x, double *out);
+#endif
 #define SB_CONTROLS
 #define SB_E(m) sb_rk_e
 #define SB_ERROR_OF(m, size) ((m)->s.rtol * (SB_ATOL_PER_RTOL + (size)))
@@ -195,6 +208,12 @@ static void sb_watch_now(sb_fmu *m, double *out) { sb_watch(m, m->s.t, m->s.x, o
 static void sb_slope(sb_fmu *m, double t, const double *x, double *out) {
   sb_rates(m, t, x, m->s.x, out);
 }
+
+#if SB_IS_IMPLICIT
+static void sb_derivatives(sb_fmu *m, double t, const double *x, double *out) {
+  sb_model_linearised(sb_within(m, t), x, m->s.xd, m->s.p, m->s.x, out);
+}
+#endif
 
 /* Blocks that have their own one-step map. */
 static void sb_own_steps(sb_fmu *m, double h) {

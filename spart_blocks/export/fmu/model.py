@@ -35,7 +35,9 @@ from spart_blocks.program.c.writer import (
     slide_sizes,
     stepped_entries,
     updates_of,
+    with_start,
 )
+from spart_blocks.program.linearised import Linearised, linearised
 from spart_blocks.program.program import Program
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.tracing.switching import KINDS
@@ -55,12 +57,14 @@ def model_header(part: Subdiagram, version: Version, stepping: Stepping) -> str:
     Raises DiagramError naming an EVENT block whose function could not be traced.
     """
     refuse_untraced_events(part.program, "be part of an FMU")
+    implicit = stepping.tableau.implicit is not None and len(part.program.x0) > 0
+    linear = linearised(part.program) if implicit else None
     parts = [
         f'/* Made by spart_blocks {__version__}. */\n\n#include "sb_fmu_types.h"',
         _sizes(part),
         *_tables(part, version),
-        stepping_text(stepping),
-        *_functions(part, version),
+        stepping_text(stepping, linear),
+        *_functions(part, version, linear),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -144,7 +148,7 @@ FMU = replace(DOUBLE, longest=8000)
 allocation, and 5 s for pieces of 500."""
 
 
-def _functions(part: Subdiagram, version: Version) -> list[str]:
+def _functions(part: Subdiagram, version: Version, linear: Linearised | None) -> list[str]:
     """The functions of a program, and before them what they call."""
     program, writer = part.program, Writer(part.program, FMU)
     rows = entries_of(part.outputs)
@@ -159,6 +163,9 @@ def _functions(part: Subdiagram, version: Version) -> list[str]:
     }
     if version == 3:
         functions["backward"] = _derivative(part, adjoint=True)
+    if linear is not None:
+        held = program.held is not None
+        functions["linearised"] = linear.function if held else with_start(linear.function)
     texts = [
         *(writer.function(f"sb_model_{name}", f) for name, f in functions.items()),
         c_function("sb_model_edges", program.edges),

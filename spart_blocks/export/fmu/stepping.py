@@ -8,11 +8,12 @@ from fractions import Fraction
 import numpy as np
 
 from spart_blocks.base.errors import InputError
-from spart_blocks.base.tableaus import CONTROLLED, PAIRS, RECOMMENDED, Tableau, tableau
+from spart_blocks.base.tableaus import CONTROLLED, PAIRS, RECOMMENDED, STIFF, Tableau, tableau
 from spart_blocks.export.schedule import checked_method, checked_rate
 from spart_blocks.program.c.dialects import literal
 from spart_blocks.program.c.text import macros
-from spart_blocks.program.c.writer import tableau_tables
+from spart_blocks.program.c.writer import implicit_text, tableau_tables
+from spart_blocks.program.linearised import Linearised
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.run.run import LEAST_STEPS
 
@@ -24,7 +25,7 @@ RATES = (1e-3, 1e6)  # Hz
 class Stepping:
     """How co-simulation integrates the states.
 
-    method: a name of FIXED_STEP in equal steps of at most `step` [s], or one of PAIRS with error
+    method: a name of FIXED_STEP in equal steps of at most `step` [s], or one of PAIRS or STIFF with error
     control in steps of at most max_step [s]. rtol, atol: the tolerances if the importer gives none.
     If it gives a relative tolerance, atol is scaled in proportion.
     """
@@ -37,7 +38,7 @@ class Stepping:
 
     @property
     def controlled(self) -> bool:
-        return self.method in PAIRS
+        return self.method in (*PAIRS, STIFF)
 
     @property
     def tableau(self) -> Tableau:
@@ -49,7 +50,7 @@ class Stepping:
 def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None = None) -> Stepping:
     """The requested stepping. With a rate [Hz] or a method: equal steps, by default at 1000 Hz and
     with the recommended method. Without both: error control, by the run's solver if it is one of
-    PAIRS, unless a block needs equal steps.
+    PAIRS, or STIFF where states do not slide, unless a block needs equal steps.
 
     Raises InputError for an invalid method or rate.
     """
@@ -65,7 +66,8 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
     kinds = {"stop", "event", "mode", "fault"} | ({"bend"} if run.sliding == "filippov" else set())
     acting = any(crossing.kind in kinds for crossing in program.crossings)
     longest = run.max_step or (run.T / LEAST_STEPS if acting else np.inf)
-    pair = run.solver if run.solver in PAIRS else CONTROLLED
+    known = PAIRS if run.sliding == "filippov" else (*PAIRS, STIFF)
+    pair = run.solver if run.solver in known else CONTROLLED
     return Stepping(
         pair if controlled else method or RECOMMENDED,
         float(1 / Fraction(repr(float(steps)))),
@@ -75,8 +77,8 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
     )
 
 
-def stepping_text(stepping: Stepping) -> str:
-    """The stepping as macros and tables of C."""
+def stepping_text(stepping: Stepping, linear: Linearised | None) -> str:
+    """The stepping as macros and tables of C. linear: the derivatives for implicit steps."""
     tableau = stepping.tableau
     sizes = {
         "SB_STAGES": len(tableau.b),
@@ -90,4 +92,5 @@ def stepping_text(stepping: Stepping) -> str:
         "SB_ATOL_PER_RTOL": literal(stepping.atol / stepping.rtol),
         "SB_EXPONENT(m)": f"((void)(m), {literal(-1.0 / tableau.order)})",
     }
-    return "\n".join([macros(sizes), *tableau_tables(tableau)])
+    parts = [*tableau_tables(tableau), *implicit_text(tableau, linear)]
+    return "\n".join([macros(sizes), *parts])

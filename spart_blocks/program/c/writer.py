@@ -90,12 +90,17 @@ class Writer:
 
 def rates_of(program: Program) -> Any:
     """xdot as a function of (t, x, xd, p, start); start: x at the start of a step."""
-    if program.held is not None:
-        return program.held
-    arguments = program.rates.sx_in()
-    names = [*program.rates.name_in(), "start"]
+    return program.held if program.held is not None else with_start(program.rates)
+
+
+def with_start(function: Any) -> Any:
+    """A function of (t, x, xd, p) as one that also takes x at the start of a step."""
+    arguments = function.sx_in()
+    names = [*function.name_in(), "start"]
     start = ca.SX.sym("start", arguments[1].numel())
-    return ca.Function("rates", [*arguments, start], [program.rates(*arguments)], names, ["y"])
+    return ca.Function(
+        function.name(), [*arguments, start], [function(*arguments)], names, ["y"]
+    )
 
 
 def selected(function: Any, rows: Sequence[int], name: str) -> Any:

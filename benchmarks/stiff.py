@@ -1,0 +1,163 @@
+"""Stiff problems by Rodas5P, against CVODE in C of its own (dense, or KLU for the rod), and against
+SciPy's Radau: work at equal error. CVODE has the same compiled rates and exact Jacobians.
+
+Needs SUNDIALS with KLU: apt-get install libsundials-dev libsuitesparse-dev.
+
+    python benchmarks/stiff.py [--quick] [NAME ...]
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import bdsim
+import casadi as ca
+import numpy as np
+from scipy.integrate import solve_ivp
+from stiff_problems import PROBLEMS, Equations, Problem, heat_rod
+
+import spart_blocks as sb
+from spart_blocks.program.linearised import linearised
+from spart_blocks.run.engines.compiled import CompiledLoop
+
+TOLERANCES = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10]
+ROD = Problem("heat_rod_1000", heat_rod(1000), [0.0] * 1000, 0.5, 1e-2)
+DENSE_MOST = 100
+"""Above this number of states CVODE solves by KLU."""
+
+
+class Timed:
+    """The seconds that the compiled loop took since this was made."""
+
+    def __init__(self) -> None:
+        self.seconds, self.advance = 0.0, CompiledLoop._advance
+
+    def __enter__(self) -> Timed:
+        def timed(loop: CompiledLoop, steps: int) -> int:
+            begun = time.perf_counter()
+            status = self.advance(loop, steps)
+            self.seconds += time.perf_counter() - begun
+            return status
+
+        CompiledLoop._advance = timed  # type: ignore[method-assign]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        CompiledLoop._advance = self.advance  # type: ignore[method-assign]
+
+
+def cvode(program: Any, folder: Path) -> Any:
+    """CVODE's C for a program: go(x, p, T, rtol, atol, steps) -> seconds."""
+    arguments = program.rates.sx_in()
+    J = ca.jacobian(program.rates(*arguments), arguments[1])
+    rates = ca.Function("program_rates", arguments, [program.rates(*arguments)])
+    jacobian = ca.Function("program_jacobian", arguments, [ca.vertcat(*J.nonzeros())])
+    generator = ca.CodeGenerator("functions", {"casadi_int": "long long"})
+    for one in (rates, jacobian):
+        generator.add(one)
+    n, found = len(program.x0), J.sparsity()
+    room = max(f.sz_w() + f.sz_iw() for f in (rates, jacobian))
+    defines = {"STATES": n, "NONZEROS": J.nnz(), "LARGEST": room, "SPARSE": int(n > DENSE_MOST)}
+    tables = {"column_starts": found.colind(), "row_numbers": found.row()}
+    parts = [f"#define {name} {value}" for name, value in defines.items()]
+    parts += [
+        f"static const int {name}[] = {{{', '.join(map(str, row))}}};"
+        for name, row in tables.items()
+    ]
+    text = Path(__file__).with_name("stiff_cvode.c").read_text("utf-8")
+    source = folder / f"{program.name}.c"
+    source.write_text("\n".join([generator.dump(), *parts, text]), "utf-8")
+    library = source.with_suffix(".so")
+    solvers = ["cvode", "nvecserial", "sunlinsolklu", "sunlinsoldense"]
+    solvers += ["sunmatrixdense", "sunmatrixsparse"]
+    names = [f"-lsundials_{name}" for name in solvers]
+    flags = ["-O2", "-march=native", "-fPIC", "-shared", "-I/usr/include/suitesparse"]
+    subprocess.run(["cc", *flags, str(source), "-o", str(library), *names, "-lm"], check=True)
+    loaded = ctypes.CDLL(str(library))
+    loaded.go.restype = ctypes.c_double
+    return loaded.go
+
+
+def pointer(values: Any) -> Any:
+    return values.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+
+
+def reference(problem: Problem, program: Any) -> Any:
+    """The states at the end, far more exact than any result compared."""
+    slope, found = program.rates, linearised(program)
+    xd, p = program.xd0, program.p
+    solution = solve_ivp(
+        lambda t, x: np.array(slope(t, x, xd, p)).ravel(),
+        (0, problem.T),
+        program.x0,
+        method="Radau",
+        jac=lambda t, x: found.parted(np.array(found.function(t, x, xd, p)).ravel())[0],
+        rtol=3e-13,
+        atol=3e-13 * problem.absolute,
+    )
+    return solution.y[:, -1]
+
+
+def measured(problem: Problem, quick: bool, folder: Path) -> None:
+    sim = bdsim.BDSim(
+        packages="spart_blocks", sysargs=False, graphics=False, toolboxes=False, banner=False
+    )
+    bd = sim.blockdiagram(name=problem.name)
+    Equations(problem, bd=bd, name="eq")
+    program = sb.trace(bd)
+    go, best = cvode(program, folder), reference(problem, program)
+    repeats = 3 if quick else 9
+
+    def error(x: Any) -> float:
+        return float(np.sqrt(np.mean(((x - best) / (np.abs(best) + problem.absolute)) ** 2)))
+
+    def ours(rtol: float) -> tuple[float, float, int]:
+        options = {"T": problem.T, "rtol": rtol, "atol": rtol * problem.absolute}
+        times = []
+        for _ in range(repeats + 1):
+            with Timed() as timed:
+                results = sb.simulate(program, solver="Rodas5P", every=problem.T, **options)
+            times.append(timed.seconds)
+        return error(results["states.eq"][-1]), median(times[1:]), results.info["steps"]
+
+    def theirs(rtol: float) -> tuple[float, float, int]:
+        times, steps = [], ctypes.c_long()
+        for _ in range(repeats + 1):
+            x = program.x0.copy()
+            numbers = (problem.T, rtol, rtol * problem.absolute)
+            given = [ctypes.c_double(v) for v in numbers]
+            times.append(go(pointer(x), pointer(program.p), *given, ctypes.byref(steps)))
+        return error(x), median(times[1:]), steps.value
+
+    def radau(rtol: float) -> float:
+        options = {"T": problem.T, "rtol": rtol, "atol": rtol * problem.absolute}
+        return float(
+            sb.simulate(program, solver="Radau", every=problem.T, **options).info["wall_time"]
+        )
+
+    points = [(rtol, ours(rtol), theirs(rtol)) for rtol in TOLERANCES]
+    theirs_by_error = sorted((np.log(e), np.log(s)) for _, _, (e, s, _) in points)
+    print(f"{problem.name}, {len(program.x0)} states")
+    for rtol, (e, s, n), (e2, s2, n2) in points:
+        at_equal = np.exp(np.interp(np.log(e), *zip(*theirs_by_error, strict=True))) / s
+        line = f"  rtol {rtol:.0e}: Rodas5P {e:.1e} in {1e6 * s:8.0f} us, {n:5d} steps; "
+        line += f"CVODE {e2:.1e} in {1e6 * s2:8.0f} us, {n2:6d} steps: "
+        line += f"{s2 / s:5.1f} at equal rtol, {at_equal:5.1f} at equal error"
+        if rtol in (1e-4, 1e-8) and not quick:
+            line += f"; Radau {radau(rtol) / s:.0f}"
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    named = [name for name in sys.argv[1:] if not name.startswith("-")]
+    with tempfile.TemporaryDirectory() as made:
+        for one in (*PROBLEMS, ROD):
+            if not named or one.name in named:
+                measured(one, "--quick" in sys.argv, Path(made))
