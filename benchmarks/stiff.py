@@ -143,13 +143,13 @@ def measured(problem: Problem, quick: bool, folder: Path) -> None:
         )
 
     points = [(rtol, ours(rtol), theirs(rtol)) for rtol in TOLERANCES]
-    theirs_by_error = sorted((np.log(e), np.log(s)) for _, _, (e, s, _) in points)
+    by_error = sorted((np.log(e), np.log(s)) for _, (e, s, _), _ in points)
     print(f"{problem.name}, {len(program.x0)} states")
     for rtol, (e, s, n), (e2, s2, n2) in points:
-        at_equal = np.exp(np.interp(np.log(e), *zip(*theirs_by_error, strict=True))) / s
+        at_equal = s2 / np.exp(np.interp(np.log(e2), *zip(*by_error, strict=True)))
         line = f"  rtol {rtol:.0e}: Rodas5P {e:.1e} in {1e6 * s:8.0f} us, {n:5d} steps; "
         line += f"CVODE {e2:.1e} in {1e6 * s2:8.0f} us, {n2:6d} steps: "
-        line += f"{s2 / s:5.1f} at equal rtol, {at_equal:5.1f} at equal error"
+        line += f"{s2 / s:5.1f} at equal rtol, {at_equal:5.1f} at CVODE's error"
         if rtol in (1e-4, 1e-8) and not quick:
             line += f"; Radau {radau(rtol) / s:.0f}"
         print(line, flush=True)
