@@ -98,9 +98,7 @@ def with_start(function: Any) -> Any:
     arguments = function.sx_in()
     names = [*function.name_in(), "start"]
     start = ca.SX.sym("start", arguments[1].numel())
-    return ca.Function(
-        function.name(), [*arguments, start], [function(*arguments)], names, ["y"]
-    )
+    return ca.Function(function.name(), [*arguments, start], [function(*arguments)], names, ["y"])
 
 
 def selected(function: Any, rows: Sequence[int], name: str) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spart_blocks.base.errors import Fault, InputError, RunError, SpartWarning
+from spart_blocks.base.errors import Fault, InputError, RunError, SpartWarning, warn
 from spart_blocks.results import FinalState, Results
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.from_file import DiagramFile
@@ -163,7 +163,7 @@ class Runner:
             earlier = self.job.get("carried", {})
             self.setting, left_out = tuned_again(self.setting, earlier)
         for text in left_out:
-            warnings.warn(text, SpartWarning, stacklevel=1)
+            warn(text)
         if self.job.get("start") is not None:
             self.start = state_from(self.job["start"])
         self._send_description(self.setting.engine)
