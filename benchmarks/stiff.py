@@ -35,8 +35,8 @@ DENSE_MOST = 100
 
 
 EXPLICIT = ("ring_modulator", "heat_rod_1000")
-"""The references of these take less time by explicit steps, since their Jacobians are large or change
-all the time."""
+"""The references of these take less time by explicit steps, since their Jacobians are large or
+change all the time."""
 
 
 class Timed:

@@ -25,9 +25,9 @@ RATES = (1e-3, 1e6)  # Hz
 class Stepping:
     """How co-simulation integrates the states.
 
-    method: a name of FIXED_STEP in equal steps of at most `step` [s], or one of PAIRS or STIFF with error
-    control in steps of at most max_step [s]. rtol, atol: the tolerances if the importer gives none.
-    If it gives a relative tolerance, atol is scaled in proportion.
+    method: a name of FIXED_STEP in equal steps of at most `step` [s], or one of PAIRS or STIFF with
+    error control in steps of at most max_step [s]. rtol, atol: the tolerances if the importer gives
+    none. If it gives a relative tolerance, atol is scaled in proportion.
     """
 
     method: str
