@@ -49,6 +49,22 @@ class Linearised:
         return J, column[m:]
 
 
+LONGEST = 120_000
+"""Derivatives of more instructions, estimated as those of the rates for each group of columns, are
+not written: a compiler takes minutes for them.
+"""
+
+
+def is_linear(program: Program) -> bool:
+    """Whether the derivatives of a program's rates are short enough to be written."""
+    rates = program.held or program.rates
+    count: int = rates.n_instructions()
+    if not len(program.x0) or count > LONGEST:
+        return False
+    groups: int = rates.jac_sparsity(0, 1).uni_coloring().size2()
+    return count * groups <= LONGEST
+
+
 def linearised(program: Program) -> Linearised:
     """The derivatives of a program's rates, with their pattern."""
     rates = program.held or program.rates

@@ -9,6 +9,7 @@ import pytest
 from scipy.linalg import expm
 
 import spart_blocks as sb
+from spart_blocks.base.errors import SpartWarning
 from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.program.linearised import linearised
 
@@ -240,3 +241,16 @@ def test_the_factors_of_a_chain_get_no_more_entries_and_rebuild_its_derivatives(
 def test_a_gradient_refuses_it(load):
     with pytest.raises(sb.InputError, match="repeats explicit steps"):
         sb.gradient(load(PENDULUM), of="final(x)", by="x.x0", **RODAS)
+
+
+def test_derivatives_that_are_too_long_to_compile_are_found_by_differences(load, monkeypatch):
+    best = sb.simulate(load(OREGO), T=5, **RODAS)
+    monkeypatch.setattr("spart_blocks.program.linearised.LONGEST", 10)
+    found = sb.simulate(load(OREGO), T=5, **RODAS)
+    assert found.info["steps"] == best.info["steps"]
+    np.testing.assert_allclose(ends(found, "abc"), ends(best, "abc"), rtol=1e-6)
+    changed = sb.simulate(load(VAN_DER_POL))
+    assert changed.info["solvers"].startswith("RK45, CVODES from t = ")
+    with pytest.warns(SpartWarning, match="derivatives of its rates are too long"):
+        sweep = sb.sweep(load(OREGO), {"a.x0": [1.0]}, metrics={"a": "final(a)"}, T=5, **RODAS)
+    assert sweep["a"][0] == pytest.approx(ends(best, "a")[0], rel=1e-6)

@@ -13,7 +13,7 @@ from spart_blocks.export.schedule import checked_method, checked_rate
 from spart_blocks.program.c.dialects import literal
 from spart_blocks.program.c.text import macros
 from spart_blocks.program.c.writer import implicit_text, tableau_tables
-from spart_blocks.program.linearised import Linearised
+from spart_blocks.program.linearised import Linearised, is_linear
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.run.run import LEAST_STEPS
 
@@ -50,7 +50,8 @@ class Stepping:
 def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None = None) -> Stepping:
     """The requested stepping. With a rate [Hz] or a method: equal steps, by default at 1000 Hz and
     with the recommended method. Without both: error control, by the run's solver if it is one of
-    PAIRS, or STIFF where states do not slide, unless a block needs equal steps.
+    PAIRS, or STIFF where states do not slide and derivatives are short, unless a block needs equal
+    steps.
 
     Raises InputError for an invalid method or rate.
     """
@@ -66,7 +67,8 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
     kinds = {"stop", "event", "mode", "fault"} | ({"bend"} if run.sliding == "filippov" else set())
     acting = any(crossing.kind in kinds for crossing in program.crossings)
     longest = run.max_step or (run.T / LEAST_STEPS if acting else np.inf)
-    known = PAIRS if run.sliding == "filippov" else (*PAIRS, STIFF)
+    implicit = run.sliding != "filippov" and is_linear(program)
+    known = (*PAIRS, STIFF) if implicit else PAIRS
     pair = run.solver if run.solver in known else CONTROLLED
     return Stepping(
         pair if controlled else method or RECOMMENDED,

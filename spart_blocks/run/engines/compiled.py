@@ -168,10 +168,14 @@ def library_of(
 
 
 def library_of_run(run: Run, method: Tableau) -> Library | None:
-    """The library for steps of a run by this method; None without a compiler."""
+    """The library for steps of a run by this method; None without a compiler, and where implicit
+    steps need derivatives that are too long.
+    """
     assert isinstance(run.engine, Native)
     measured = run.measuring.names if run.measuring else ()
     implicit = method.implicit is not None and len(run.x) > 0
+    if implicit and not run.engine.is_linear:
+        return None
     return library_of(run.engine.program, run.recorder.names, measured, implicit=implicit)
 
 

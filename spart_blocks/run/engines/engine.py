@@ -63,6 +63,11 @@ class Engine(ABC):
     damped: Sequence[str] = ()
     jacobian: Callable[[float, Floats, Floats], Floats] | None = None
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether `linearised` has derivatives."""
+        return False
+
     @cached_property
     @abstractmethod
     def display(self) -> Display:

@@ -16,6 +16,7 @@ import numpy as np
 
 from spart_blocks.base.errors import warn
 from spart_blocks.base.tableaus import STIFF, tableau
+from spart_blocks.program.tracing.switching import BENDS
 from spart_blocks.run.constants import CALM_STEPS, DEARER, STIFF_STEPS, TESTED_EVERY
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.run import Run
@@ -121,9 +122,13 @@ def meet(run: Run, t: float, h: float, price: int) -> bool:
 
 
 def implicit_solver(engine: Engine) -> str:
-    """The implicit method for an engine: of a program one of our own; otherwise BDF, or Radau if
-    frequent ticks would keep BDF at low order.
+    """The implicit method for an engine: of a program one of our own, or CVODES if its derivatives
+    are too long to be compiled and nothing must be located or projected within its steps;
+    otherwise BDF, or Radau if frequent ticks would keep BDF at low order.
     """
-    if engine.traced:
+    if engine.is_linear:
         return STIFF
+    plain = engine.traced and not engine.drifting
+    if plain and all(crossing.kind in BENDS for crossing in engine.crossings):
+        return "CVODES"
     return "Radau" if engine.clocks else "BDF"
