@@ -3,14 +3,13 @@ SciPy's Radau: work at equal error. CVODE has the same compiled rates and exact 
 
 Needs SUNDIALS with KLU: apt-get install libsundials-dev libsuitesparse-dev.
 
-    python benchmarks/stiff.py [--quick] [NAME ...]
+    python benchmarks/stiff.py [--quick] [--keep] [NAME ...]
 """
 
 from __future__ import annotations
 
 import ctypes
 import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -22,6 +21,7 @@ import bdsim
 import casadi as ca
 import numpy as np
 from scipy.integrate import solve_ivp
+from side_by_side import arguments, keep
 from stiff_problems import PROBLEMS, Equations, Problem, heat_rod
 
 import spart_blocks as sb
@@ -116,7 +116,8 @@ def reference(problem: Problem, program: Any) -> Any:
     return solution.y[:, -1]
 
 
-def measured(problem: Problem, quick: bool, folder: Path) -> None:
+def measured(problem: Problem, quick: bool, folder: Path) -> dict[str, float]:
+    """Print work at equal error. Returns the figures to keep: ratios of CVODE's times to ours."""
     sim = bdsim.BDSim(
         packages="spart_blocks", sysargs=False, graphics=False, toolboxes=False, banner=False
     )
@@ -155,20 +156,32 @@ def measured(problem: Problem, quick: bool, folder: Path) -> None:
 
     points = [(rtol, ours(rtol), theirs(rtol)) for rtol in TOLERANCES]
     by_error = sorted((np.log(e), np.log(s)) for _, (e, s, _), _ in points)
-    print(f"{problem.name}, {len(program.x0)} states")
+    print(f"{problem.name}, {len(program.x0)} states", flush=True)
+    ratios = []
     for rtol, (e, s, n), (e2, s2, n2) in points:
         at_equal = s2 / np.exp(np.interp(np.log(e2), *zip(*by_error, strict=True)))
+        ratios.append(at_equal)
         line = f"  rtol {rtol:.0e}: Rodas5P {e:.1e} in {1e6 * s:8.0f} us, {n:5d} steps; "
         line += f"CVODE {e2:.1e} in {1e6 * s2:8.0f} us, {n2:6d} steps: "
         line += f"{s2 / s:5.1f} at equal rtol, {at_equal:5.1f} at CVODE's error"
         if rtol in (1e-4, 1e-8) and not quick:
             line += f"; Radau {radau(rtol) / s:.0f}"
         print(line, flush=True)
+    return {f"{problem.name} least ratio": min(ratios), f"{problem.name} ratio": median(ratios)}
 
 
 if __name__ == "__main__":
-    named = [name for name in sys.argv[1:] if not name.startswith("-")]
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--quick", action="store_true", help="three times each, no Radau")
+    parser.add_argument("names", nargs="*", help="of problems, by default all")
+    asked = parser.parse_args()
+    figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as made:
         for one in (*PROBLEMS, ROD):
-            if not named or one.name in named:
-                measured(one, "--quick" in sys.argv, Path(made))
+            if not asked.names or one.name in asked.names:
+                figures |= measured(one, asked.quick, Path(made))
+    if asked.keep and not asked.names:
+        small = [f"{one.name} {{}}" for one in PROBLEMS]
+        figures["least ratio"] = min(figures[name.format("least ratio")] for name in small)
+        figures["largest ratio"] = max(figures[name.format("ratio")] for name in small)
+        keep(__file__, figures, "casadi")

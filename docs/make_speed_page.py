@@ -42,6 +42,9 @@ RK45: {sampled[RK45 loop s]} s | {sampled[RK45 loop ratio]} |
 | compiled, RK4: {fixed_step[compiled loop s]} s | {fixed_step[compiled loop ratio]} |
 | the same, whole call | reading the model and `mj_step`: {fixed_step[mujoco call s]} s | \
 `sb.simulate`: {fixed_step[compiled call s]} s | {fixed_step[compiled call ratio]} |
+| seven stiff problems of 2 to 20 states, rtol 1e-4 to 1e-10 | CVODE in C of its own, exact \
+Jacobian, at the error that it has | Rodas5P | {stiff[least ratio]} to {stiff[largest ratio]} |
+| a heated rod of 1,000 cells | the same with KLU | the same | {stiff[heat_rod_1000 ratio]} |
 | the first row for sets of gains and starts, CPU time of each on a core | bdsim in \
 processes: {many_runs[bdsim in processes s]} s | {many_runs[lanes]} lanes: \
 {many_runs[usual lanes s]} s | {many_runs[bdsim in processes ratio]} |
@@ -124,6 +127,8 @@ TABLE = """\
 | the same without a C compiler | the same | {closed_loop[native loop ratio]} |
 | the same arm, its controller sampled at 1 kHz | the same | {sampled[RK45 loop ratio]} |
 | the same arm, RK4 at 1 kHz | MuJoCo's `mj_step` with RK4 | {fixed_step[compiled loop ratio]} |
+| seven stiff problems of 2 to 20 states, at equal error | CVODE in C | \
+{stiff[least ratio]} to {stiff[largest ratio]} |
 | many runs of it, CPU time of each on a core | Drake's serial Monte Carlo | \
 {many_runs[drake, serial ratio]} |
 | forward dynamics, a call from Python | `pinocchio.aba` | \
