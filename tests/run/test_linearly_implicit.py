@@ -193,6 +193,14 @@ run: {T: 2}
 """
 
 
+def test_a_slope_that_is_not_finite_at_the_start_is_passed(load, engine):
+    """y' = 2 sqrt(y) + 1: with u = sqrt(y), t = u - log(1 + 2 u) / 2."""
+    text = of_equations({"y": "2*sqrt(y) + 1"}, {"y": 0.0}, {}, T=2)
+    results = sb.simulate(load(text), engine=engine, rtol=1e-8, atol=1e-10, **RODAS)
+    u = np.sqrt(results["states.y"][-1, 0])
+    assert u - np.log(1 + 2 * u) / 2 == pytest.approx(2, abs=1e-6)
+
+
 def test_rates_that_are_no_numbers_are_told_with_their_block(load, engine):
     text = of_equations({"y": "(1 - t)**6.5 - 50*y"}, {"y": 1.0}, {}, T=2)
     with pytest.raises(sb.RunError, match="f_y") as caught:

@@ -5,13 +5,15 @@
 
 /* L U = I / gamma - h J, with the derivatives at SB_X. Rows are in the order of the pattern, and not
    exchanged: as gamma h goes to zero the diagonal wins, and a pivot without digits gives a step whose
-   error is too large. Of U's diagonal the inverse is kept. */
+   error is too large. Of U's diagonal the inverse is kept. What is not finite, as the slope of a root at
+   zero, counts as none: the error of the step tells whether it may. */
 SB_FUNCTION void sb_factor(SB_SELF *m, SB_REAL h) {
   const int n = (int)SB_N(m);
   const int *starts = SB_ROW_STARTS(m), *columns = SB_COLUMNS(m), *diagonal = SB_DIAGONAL(m);
-  const SB_REAL *J = SB_J(m);
+  SB_REAL *J = SB_J(m);
   SB_REAL *SB_RESTRICT lu = SB_LU(m), *SB_RESTRICT row = SB_ROW(m);
-  sb_derivatives(m, SB_T(m), SB_X(m), SB_J(m));
+  sb_derivatives(m, SB_T(m), SB_X(m), J);
+  for (int k = 0; k < (int)SB_ENTRIES(m) + n; k++) J[k] = SB_SELECT(J[k] - J[k] == 0, J[k], SB_OF(0));
   for (int i = 0; i < n; i++) {
     for (int k = starts[i]; k < starts[i + 1]; k++) row[columns[k]] = -h * J[k];
     row[i] += 1 / SB_GAMMA(m);

@@ -101,27 +101,25 @@ def try_(
 class Linear:
     """The rates of a system as linear from the start of a step of length h [s].
 
-    derivatives: df/dx (n,n) and df/dt (n,) of the rates there.
+    derivatives: df/dx (n,n) and df/dt (n,) of the rates there. What is not finite, as the slope of a
+    root at zero, counts as none: the error of the step tells whether it may.
     """
 
     def __init__(self, method: Tableau, derivatives: Derivatives, h: float) -> None:
         from scipy.linalg import LinAlgWarning, lu_factor
 
         assert method.implicit is not None
-        self.implicit, self.h, self.drift = method.implicit, h, derivatives[1]
-        matrix = np.eye(len(self.drift)) / self.implicit.gamma - h * derivatives[0]
-        self.factors = None
-        if np.isfinite(matrix).all():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", LinAlgWarning)  # such a step is not accurate
-                self.factors = lu_factor(matrix, check_finite=False)
+        J, drift = (np.where(np.isfinite(one), one, 0.0) for one in derivatives)
+        self.implicit, self.h, self.drift = method.implicit, h, drift
+        matrix = np.eye(len(drift)) / self.implicit.gamma - h * J
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinAlgWarning)  # such a step is not accurate
+            self.factors = lu_factor(matrix, check_finite=False)
 
     def solved(self, v: Floats) -> Floats:
         """(I / gamma - h J)^-1 v."""
         from scipy.linalg import lu_solve
 
-        if self.factors is None:
-            return np.full_like(v, np.nan)
         found: Floats = lu_solve(self.factors, v, check_finite=False)
         return found
 
