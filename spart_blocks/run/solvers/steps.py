@@ -101,8 +101,8 @@ def try_(
 class Linear:
     """The rates of a system as linear from the start of a step of length h [s].
 
-    derivatives: df/dx (n,n) and df/dt (n,) of the rates there. What is not finite, as the slope of a
-    root at zero, counts as none: the error of the step tells whether it may.
+    derivatives: df/dx (n,n) and df/dt (n,) of the rates there. What is not finite, as the slope of
+    a root at zero, counts as none: the error of the step tells whether it may.
     """
 
     def __init__(self, method: Tableau, derivatives: Derivatives, h: float) -> None:
