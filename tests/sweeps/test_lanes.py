@@ -225,9 +225,16 @@ def test_what_no_signal_has_is_not_measured(diagram_file, work_of):
     assert in_order(lanes.run(work)).readings == {}
 
 
-def test_the_kernel_of_a_card_compiled_as_c_has_the_bits_of_a_lane(diagram_file, work_of):
+def by(solver, work):
+    """Runs by another solver."""
+    run = work.program.run.model_copy(update={"solver": solver})
+    return replace(work, program=replace(work.program, run=run))
+
+
+@pytest.mark.parametrize("solver", ["RK45", "Vern8", "Rodas5P"])
+def test_the_kernel_of_a_card_compiled_as_c_has_the_bits_of_a_lane(diagram_file, work_of, solver):
     """Its text is that of CUDA, with its keywords defined away."""
-    work = work_of(diagram_file(RELAY), {"drive": np.linspace(0.8, 1.4, 5)})
+    work = by(solver, work_of(diagram_file(RELAY), {"drive": np.linspace(0.8, 1.4, 5)}))
     ready = LaneSetup.of(work)
     library = loaded_library(kernel_source(ready.made), FLAGS)
     loop = lanes._OnThreads(ready, 1, 1)
@@ -241,11 +248,12 @@ def test_the_kernel_of_a_card_compiled_as_c_has_the_bits_of_a_lane(diagram_file,
     np.testing.assert_array_equal(arrays["steps"], whole.steps)
 
 
+@pytest.mark.parametrize("solver", ["RK45", "Rodas5P"])
 @pytest.mark.parametrize("single", [False, True])
-def test_the_kernel_compiles_for_a_card_that_is_not_there(single, diagram_file, work_of):
+def test_the_kernel_compiles_for_a_card_that_is_not_there(single, solver, diagram_file, work_of):
     """That of a spacecraft: tests/nightly/test_kernels_of_a_spacecraft.py."""
     pytest.importorskip("cuda.bindings.nvrtc")
-    work = work_of(diagram_file(RELAY), {"drive": np.array([1.0])})
+    work = by(solver, work_of(diagram_file(RELAY), {"drive": np.array([1.0])}))
     usage = usages(cubin(kernel_source(LaneSetup.of(work).made, single=single)).log)["sb_runs"]
     assert usage.registers <= 255
     assert usage.stored <= 256
