@@ -193,10 +193,13 @@ class _Search:
             found = self._convex(z) if self.loss == "linear" and self.space.bodies else None
             if found is not None:
                 return self._found(found, "the best bodies are found", True)
+            # From a bound the steps of "trf" are as short as the distance to it.
+            bound = bool(((z <= low) | (z >= high)).any())
             end: Any = least_squares(
                 self.errors, z, self.slopes, (low, high), loss=self.loss, x_scale="jac",
                 f_scale=self.section.outlier, max_nfev=self.section.iterations,
                 ftol=self._least_fall(), xtol=LEAST_STEP, gtol=LEAST_STEP,
+                method="dogbox" if bound else "trf",
             )  # fmt: skip
         except KeyboardInterrupt:
             assert self.best is not None

@@ -341,7 +341,7 @@ def test_an_interrupted_run_is_no_pass(ramp):
     def interrupt(t, end):
         raise KeyboardInterrupt
 
-    text = ramp().read_text().replace("run: {T: 2}", "run: {T: 2, solver: DOP853}")
+    text = ramp().read_text().replace("run: {T: 2}", "run: {T: 2, solver: RK23}")
     outcome = check(cases(ramp(text=text))[0], progress=interrupt)
     assert outcome.interrupted
     assert not outcome.passed

@@ -191,7 +191,7 @@ def test_ctrl_c_within_a_run_is_no_pass(spart, expecting, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("spart_blocks.cli.terminal.ProgressBar.__call__", interrupt)
-    expecting("a.yaml", text=EXPECTING.replace("{T: 2}", "{T: 2, solver: DOP853}"))
+    expecting("a.yaml", text=EXPECTING.replace("{T: 2}", "{T: 2, solver: RK23}"))
     answer = spart("test")
     assert answer.code == 1
     assert answer.out.splitlines() == ["0 diagrams passed"]
