@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.base.tableaus import Tableau
 from spart_blocks.program.program import Program
 
 Floats = NDArray[np.float64]
@@ -55,7 +56,7 @@ not written: a compiler takes minutes for them.
 """
 
 
-def is_linear(program: Program) -> bool:
+def can_linearise(program: Program) -> bool:
     """Whether the derivatives of a program's rates are short enough to be written."""
     rates = program.held or program.rates
     count: int = rates.n_instructions()
@@ -90,6 +91,12 @@ def linearised(program: Program) -> Linearised:
         "linearised", arguments, [ca.cse(ca.densify(column))], rates.name_in(), ["y"]
     )
     return Linearised(function, order, starts, columns, diagonal)
+
+
+def linearised_for(program: Program, method: Tableau) -> Linearised | None:
+    """The derivatives that steps of a method need; None for explicit ones, and without states."""
+    needed = method.implicit is not None and len(program.x0) > 0
+    return linearised(program) if needed else None
 
 
 def _filled(pattern: Any) -> tuple[list[int], list[list[int]]]:

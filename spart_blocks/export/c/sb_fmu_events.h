@@ -25,12 +25,6 @@
 #define SB_C(m) sb_rk_c
 #if SB_IS_IMPLICIT
 #define SB_LINEARISES
-#define SB_GAMMAS(m) sb_rk_gammas
-#define SB_GAMMA_SUMS(m) sb_rk_gamma_sums
-#define SB_STATE(m) sb_rk_order
-#define SB_ROW_STARTS(m) sb_rk_starts
-#define SB_COLUMNS(m) sb_rk_columns
-#define SB_DIAGONAL(m) sb_rk_diagonal
 #define SB_J(m) ((m)->J)
 #define SB_LU(m) ((m)->lu)
 #define SB_ROW(m) ((m)->row)

@@ -37,7 +37,7 @@ from spart_blocks.program.c.writer import (
     updates_of,
     with_start,
 )
-from spart_blocks.program.linearised import Linearised, linearised
+from spart_blocks.program.linearised import Linearised, linearised_for
 from spart_blocks.program.program import Program
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.tracing.switching import KINDS
@@ -57,8 +57,7 @@ def model_header(part: Subdiagram, version: Version, stepping: Stepping) -> str:
     Raises DiagramError naming an EVENT block whose function could not be traced.
     """
     refuse_untraced_events(part.program, "be part of an FMU")
-    implicit = stepping.tableau.implicit is not None and len(part.program.x0) > 0
-    linear = linearised(part.program) if implicit else None
+    linear = linearised_for(part.program, stepping.tableau)
     parts = [
         f'/* Made by spart_blocks {__version__}. */\n\n#include "sb_fmu_types.h"',
         _sizes(part),
@@ -164,8 +163,7 @@ def _functions(part: Subdiagram, version: Version, linear: Linearised | None) ->
     if version == 3:
         functions["backward"] = _derivative(part, adjoint=True)
     if linear is not None:
-        held = program.held is not None
-        functions["linearised"] = linear.function if held else with_start(linear.function)
+        functions["linearised"] = with_start(linear.function)
     texts = [
         *(writer.function(f"sb_model_{name}", f) for name, f in functions.items()),
         c_function("sb_model_edges", program.edges),

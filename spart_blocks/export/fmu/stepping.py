@@ -13,7 +13,7 @@ from spart_blocks.export.schedule import checked_method, checked_rate
 from spart_blocks.program.c.dialects import literal
 from spart_blocks.program.c.text import macros
 from spart_blocks.program.c.writer import implicit_text, tableau_tables
-from spart_blocks.program.linearised import Linearised, is_linear
+from spart_blocks.program.linearised import Linearised, can_linearise
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.run.run import LEAST_STEPS
 
@@ -67,9 +67,8 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
     kinds = {"stop", "event", "mode", "fault"} | ({"bend"} if run.sliding == "filippov" else set())
     acting = any(crossing.kind in kinds for crossing in program.crossings)
     longest = run.max_step or (run.T / LEAST_STEPS if acting else np.inf)
-    implicit = run.sliding != "filippov" and is_linear(program)
-    known = (*PAIRS, STIFF) if implicit else PAIRS
-    pair = run.solver if run.solver in known else CONTROLLED
+    stiff = run.solver == STIFF and run.sliding != "filippov" and can_linearise(program)
+    pair = run.solver if stiff or run.solver in PAIRS else CONTROLLED
     return Stepping(
         pair if controlled else method or RECOMMENDED,
         float(1 / Fraction(repr(float(steps)))),

@@ -90,12 +90,14 @@ class Writer:
 
 def rates_of(program: Program) -> Any:
     """xdot as a function of (t, x, xd, p, start); start: x at the start of a step."""
-    return program.held if program.held is not None else with_start(program.rates)
+    return with_start(program.held or program.rates)
 
 
 def with_start(function: Any) -> Any:
-    """A function of (t, x, xd, p) as one that also takes x at the start of a step."""
+    """A function of (t, x, xd, p) that also takes x at the start of a step, if it does not yet."""
     arguments = function.sx_in()
+    if len(arguments) > 4:
+        return function
     names = [*function.name_in(), "start"]
     start = ca.SX.sym("start", arguments[1].numel())
     return ca.Function(function.name(), [*arguments, start], [function(*arguments)], names, ["y"])
@@ -192,6 +194,9 @@ def implicit_text(
         "SB_GAMMA(m)": dialect.scalar_constant(method.implicit.gamma),
         "SB_ENTRIES(m)": len(linear.columns),
     }
+    places = {"GAMMAS": "gammas", "GAMMA_SUMS": "gamma_sums", "STATE": "order"}
+    places |= {"ROW_STARTS": "starts", "COLUMNS": "columns", "DIAGONAL": "diagonal"}
+    sizes |= {f"SB_{name}(m)": f"{prefix}{place}" for name, place in places.items()}
     rows = {"gammas": method.implicit.C.ravel().tolist(), "gamma_sums": method.implicit.d.tolist()}
     numbers = {name: map(dialect.scalar_constant, row) for name, row in rows.items()}
     tables = [(dialect.scalar, name, row) for name, row in numbers.items()]

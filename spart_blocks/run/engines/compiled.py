@@ -174,7 +174,7 @@ def library_of_run(run: Run, method: Tableau) -> Library | None:
     assert isinstance(run.engine, Native)
     measured = run.measuring.names if run.measuring else ()
     implicit = method.implicit is not None and len(run.x) > 0
-    if implicit and not run.engine.is_linear:
+    if implicit and not run.engine.can_linearise:
         return None
     return library_of(run.engine.program, run.recorder.names, measured, implicit=implicit)
 

@@ -64,7 +64,7 @@ class Engine(ABC):
     jacobian: Callable[[float, Floats, Floats], Floats] | None = None
 
     @property
-    def is_linear(self) -> bool:
+    def can_linearise(self) -> bool:
         """Whether `linearised` has derivatives."""
         return False
 

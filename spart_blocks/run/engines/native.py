@@ -20,7 +20,7 @@ from spart_blocks.base.rows import parted
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.display import Display
 from spart_blocks.program import Program
-from spart_blocks.program.linearised import Linearised, is_linear, linearised
+from spart_blocks.program.linearised import Linearised, can_linearise, linearised
 from spart_blocks.program.program import Handover
 from spart_blocks.program.tracing.switching import Crossing, SwitchTimes
 from spart_blocks.run.engines.engine import Engine, Floats, Pick, not_finite, shown
@@ -147,9 +147,9 @@ class Native(Engine):
         return [(one, Called(one.renewed, self.program.p)) for one in self.program.handovers]
 
     @property
-    def is_linear(self) -> bool:
+    def can_linearise(self) -> bool:
         """Whether the derivatives of the rates are short enough to be written."""
-        found: bool = self.derived("is linear", lambda: is_linear(self.program))
+        found: bool = self.derived("can linearise", lambda: can_linearise(self.program))
         return found
 
     @cached_property
@@ -158,7 +158,7 @@ class Native(Engine):
         return found, Called(found.function, self.program.p)
 
     def linearised(self, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats] | None:
-        if not self.is_linear:
+        if not self.can_linearise:
             return None
         found, function = self._linearised
         start = () if self.program.held is None else (x,)

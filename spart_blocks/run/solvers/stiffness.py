@@ -28,7 +28,7 @@ stable up to 2.51.
 INTERPRETED = 1000
 """The same as COMPILED, for steps that are not compiled."""
 WORTH_TELLING = 5
-"""There is no warning if the remaining steps cost less than this part of the change."""
+"""There is no warning if the remaining steps cost less than the change divided by this."""
 
 
 @dataclass
@@ -126,7 +126,7 @@ def implicit_solver(engine: Engine) -> str:
     are too long to be compiled and nothing must be located or projected within its steps;
     otherwise BDF, or Radau if frequent ticks would keep BDF at low order.
     """
-    if engine.is_linear:
+    if engine.can_linearise:
         return STIFF
     plain = engine.traced and not engine.drifting
     if plain and all(crossing.kind in BENDS for crossing in engine.crossings):

@@ -17,7 +17,7 @@ from spart_blocks.measures.work import Floats, Work
 from spart_blocks.program import Program
 from spart_blocks.program.c.compiler import compiler_name, loaded_library, usual_lanes
 from spart_blocks.program.c.dialects import FLAGS
-from spart_blocks.program.linearised import is_linear
+from spart_blocks.program.linearised import can_linearise
 from spart_blocks.program.tracing.switching import UpcomingSwitches, rounded_times
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.run import Run
@@ -89,7 +89,7 @@ class LaneSetup:
             return "run: sliding is filippov"
         if self.made is None:
             return f"solver {self.begun.options.solver} is not a method of ours"
-        if self.made.method.implicit is not None and not is_linear(self.program):
+        if self.made.method.implicit is not None and not can_linearise(self.program):
             return "the derivatives of its rates are too long to be compiled"
         why = refused(self.made)
         if why is None and self.library(usual_lanes()) is None:

@@ -22,7 +22,7 @@ from spart_blocks.program.c.writer import (
     stepped_entries,
     tableau_tables,
 )
-from spart_blocks.program.linearised import Linearised, linearised
+from spart_blocks.program.linearised import Linearised, linearised_for
 from spart_blocks.program.program import Slot
 from spart_blocks.program.tracing.switching import KINDS
 from spart_blocks.sweeps.run.lane_meters import FROM_START, Meters
@@ -42,8 +42,7 @@ class Made:
     @cached_property
     def linear(self) -> Linearised | None:
         """The derivatives of the rates, for linearly implicit steps."""
-        implicit = self.method.implicit is not None and len(self.program.x0) > 0
-        return linearised(self.program) if implicit else None
+        return linearised_for(self.program, self.method)
 
 
 def functions_of(made: Made) -> dict[str, Any]:

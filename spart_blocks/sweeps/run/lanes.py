@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -86,6 +87,7 @@ def run(
     if device == "cuda" and single:
         _refuse_single(work)
 
+    @cache
     def loop_of(setup: LaneSetup) -> _CompiledLoop:
         assert setup.made is not None
         if device == "cuda":

@@ -121,12 +121,6 @@ typedef struct {
 #define SB_C(m) sb_c
 #if SB_IS_IMPLICIT
 #define SB_LINEARISES
-#define SB_GAMMAS(m) sb_gammas
-#define SB_GAMMA_SUMS(m) sb_gamma_sums
-#define SB_STATE(m) sb_order
-#define SB_ROW_STARTS(m) sb_starts
-#define SB_COLUMNS(m) sb_columns
-#define SB_DIAGONAL(m) sb_diagonal
 #define SB_J(m) ((m)->J)
 #define SB_LU(m) ((m)->lu)
 #define SB_ROW(m) ((m)->row)
