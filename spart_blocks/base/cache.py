@@ -56,8 +56,10 @@ def cache_folder() -> Path | None:
     return Path(root, "spart_blocks") if root and os.path.isabs(root) else None
 
 
-def user_folder() -> Path | None:
-    """The cache folder, created if missing; None, after a warning, if others may write there."""
+def user_folder(*, told: bool = True) -> Path | None:
+    """The cache folder, created if missing; None, after a warning if `told`, if others may write
+    there.
+    """
     folder = cache_folder()
     if folder is None:
         return None
@@ -68,10 +70,11 @@ def user_folder() -> Path | None:
         return None
     if _private(status):
         return folder
-    warn(
-        f"the cache folder {folder} belongs to another user or is writable by everyone, so "
-        "compiled programs are not kept there\n  chmod o-w, or SPART_CACHE=another folder"
-    )
+    if told:
+        warn(
+            f"the cache folder {folder} belongs to another user or is writable by everyone, so "
+            "compiled programs are not kept there\n  chmod o-w, or SPART_CACHE=another folder"
+        )
     return None
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from spart_blocks.base.tableaus import tableau
 from spart_blocks.diagram.network.clocks import exact
+from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.events.acting import enter
 from spart_blocks.run.events.shrinking import report
@@ -89,6 +90,14 @@ def library(run: Run) -> Library | None:
     from spart_blocks.run.engines.compiled import library_of_run
 
     return library_of_run(run, method)
+
+
+def prepare_library(options: RunOptions) -> None:
+    """Begin to compile what the libraries of all runs by a compiled method need."""
+    if tableau(options.solver) is not None:
+        from spart_blocks.run.engines.compiled import begin_driver
+
+        begin_driver()
 
 
 def _loop(run: Run) -> None:

@@ -37,7 +37,7 @@ from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
 from spart_blocks.run.engines.loop_solutions import warn_of_solutions
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.growth import growth_notes
-from spart_blocks.run.loop import execute
+from spart_blocks.run.loop import execute, prepare_library
 from spart_blocks.run.notes import record_notes
 from spart_blocks.run.record.recomputing import Recomputing
 from spart_blocks.run.record.streams import checked_stream, stream_of
@@ -315,6 +315,7 @@ def engine_of(diagram: Diagram, name: EngineName) -> Engine:
         blocks = Interpreter(diagram, wiring)
         warn_of_solutions(blocks)
         return blocks
+    prepare_library(diagram.run)
     try:
         return native_engine(diagram, wiring)
     except TraceError as error:

@@ -499,3 +499,25 @@ def test_compilers_are_looked_up_once_and_where_the_environment_changes(
     assert not any("cc" in one.command[0] for one in compiler._compilers())
     monkeypatch.setenv("SPART_COMPILER", "none")
     assert not compiler._compilers()
+
+
+def test_a_library_that_is_compiled_ahead_is_made_once(install, tmp_path):
+    """Who asks for it meanwhile waits for it."""
+    count = tmp_path / "count"
+    install(REAL.format(count=count, delay=0.1))
+    compiler.compile_ahead(SOURCE)
+    while not count.exists():
+        time.sleep(0.005)
+    assert root(shared_library(SOURCE))(9.0) == 4.0
+    assert count.read_text() == "run\n"
+
+
+def test_a_failure_ahead_is_told_to_who_asks_alone(install, tmp_path, recwarn):
+    count = tmp_path / "count"
+    install(f"case $* in *--version*) echo it;; *) echo run >> {count}; exit 1;; esac")
+    compiler.compile_ahead(SOURCE)
+    while not count.exists():
+        time.sleep(0.005)
+    assert not recwarn.list
+    with pytest.warns(SpartWarning, match="made no library"):
+        assert shared_library(SOURCE) is None

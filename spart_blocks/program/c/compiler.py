@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 
 from spart_blocks.base.cache import (
     BUILD,
@@ -102,6 +103,21 @@ def shared_library(source: str, extra: Sequence[str] = ()) -> Path | None:
             "  SPART_COMPILER=none does not try, CC=... names another compiler"
         )
         return None
+
+
+def compile_ahead(source: str) -> None:
+    """Begin to compile a source in a thread, so that its library is in the cache when it is needed.
+
+    Who asks for it meanwhile waits for the lock of its file; where that is missing (Windows, no
+    cache folder), nothing is begun. A failure is reported to those who ask.
+    """
+
+    def work() -> None:
+        with suppress(Exception):
+            _library(source, None)
+
+    if LENDER.get() is None and sys.platform != "win32" and user_folder(told=False):
+        Thread(target=work, name="spart compiler", daemon=True).start()
 
 
 def strict_library(source: str, flags: Sequence[str]) -> Path:

@@ -23,7 +23,7 @@ from spart_blocks.base.errors import RunError
 from spart_blocks.base.interrupts import deferred
 from spart_blocks.base.tableaus import FIXED_STEP, Tableau, tableau
 from spart_blocks.diagram.network.clocks import exact
-from spart_blocks.program.c.compiler import compiler_name, loaded_library
+from spart_blocks.program.c.compiler import compile_ahead, compiler_name, loaded_library
 from spart_blocks.program.c.machine_code import c_source
 from spart_blocks.program.c.text import header, listed, mirrored, table, with_headers
 from spart_blocks.program.c.writer import (
@@ -208,14 +208,19 @@ def _made(
         f"program_{name}": _renamed(f"program_{name}", f)
         for name, f in {**functions, **selected}.items()
     }
-    driver = _driver()
-    handle = None if driver is None else loaded_library(_source(program, named, linear))
-    if handle is None:
+    handle = loaded_library(_source(program, named, linear))
+    driver = None if handle is None else _driver()  # last: it may be compiling since `begin_driver`
+    if driver is None:
         return None
     sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in named.values()]
     arg, res, iw, w = (max(column) for column in zip(*sizes, strict=True))
     entries = 0 if linear is None else len(linear.columns)
     return Library(driver, handle, (arg, res, iw, w), looked, entries)
+
+
+def begin_driver() -> None:
+    """Begin to compile the driver, as tracing a diagram takes as long."""
+    compile_ahead(_driver_source())
 
 
 def _driver() -> ctypes.CDLL | None:
