@@ -5,16 +5,16 @@ python docs/make_blocks_page.py
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from spart_blocks.descriptions import describe
-from spart_blocks.descriptions.restructured import KEPT
+from spart_blocks.descriptions.markdown import block, index, table
 from spart_blocks.descriptions.subjects import place_of
-from spart_blocks.diagram.build.registry import PACKAGE, block_types
+from spart_blocks.diagram.build.registry import block_types
 from spart_blocks.diagram.check.other_names import OTHER_NAMES
+from spart_blocks.diagram.standard import PACKAGE
 
 PAGE = Path(__file__).with_name("blocks.md")
 
@@ -57,9 +57,9 @@ are bdsim's: `spart blocks NAME` shows them. The conventions may differ: read th
 def of_bdsim() -> str:
     """The page of bdsim's blocks, of its help on them; the site alone has it."""
     records, subjects = _records("bdsim")
-    parts = [HEAD_OF_BDSIM, _index(records)]
+    parts = [HEAD_OF_BDSIM, index(records)]
     for subject, group in subjects.items():
-        parts += [f"## {subject}\n", *(_block(record) for record in group)]
+        parts += [f"## {subject}\n", *(block(record, record["companion"]) for record in group)]
     return "\n".join(parts)
 
 
@@ -78,20 +78,15 @@ def _records(package: str) -> tuple[list[dict[str, Any]], dict[str, list[dict[st
 def page() -> str:
     """The text of the page."""
     records, subjects = _records(PACKAGE)
-    parts = [HEAD, _index(records)]
+    parts = [HEAD, index(records)]
     for subject, group in subjects.items():
         files = sorted({record["file"] for record in group})
         links = [f"[{file}](../{PACKAGE}/blocks/{file})" for file in files]
         parts.append(f"## {subject}\n")
         parts.append(f"Source: {', '.join(links)}\n")
-        parts += [_block(record) for record in group]
+        parts += [block(record, record["companion"]) for record in group]
     parts += [NAMES, _names({record["name"] for record in records})]
     return "\n".join(parts)
-
-
-def _index(records: list[dict[str, Any]]) -> str:
-    rows = [[f"[{r['name']}](#{r['name'].lower()})", r["summary"]] for r in records]
-    return _table(["block", "what it does"], rows)
 
 
 def _names(ours: set[str]) -> str:
@@ -102,35 +97,7 @@ def _names(ours: set[str]) -> str:
         here = "; ".join(filter(None, [", ".join(types), other.remark]))
         told.setdefault((other.tool, here), []).append(other.name)
     rows = [[", ".join(names), tool, here] for (tool, here), names in told.items()]
-    return _table(["name", "in", "here"], rows)
-
-
-def _block(record: dict[str, Any]) -> str:
-    lines = [f"### {record['name']}\n", f"{_escaped(record['summary'])}\n"]
-    rows = [
-        [way, port["port"], f"`{port['name']}`", _shape(port["type"]), port["unit"], port["text"]]
-        for way, ports in (("in", record["inputs"]), ("out", record["outputs"]))
-        for port in ports
-    ]
-    if rows:  # the ports of some blocks are those of a file
-        lines.append(_table(["", "no.", "port", "shape", "unit", "what"], rows))
-    if record["parameters"]:
-        rows = [
-            [f"`{item['name']}`", item["type"], _default(item), item["text"]]
-            for item in record["parameters"]
-        ]
-        lines.append(_table(["parameter", "type", "default", "what"], rows))
-    lines += [_paragraph(text) for text in record["description"]]
-    if record["companion"]:
-        lines.append(record["companion"])
-    return "\n".join(lines)
-
-
-def _paragraph(text: str) -> str:
-    """A paragraph, a list's entry, or a line that keeps its form, as Markdown has them."""
-    if text.startswith("* "):
-        return f"- {_escaped(text[2:])}\n"
-    return f"    {text}" if text.startswith(KEPT) else f"{_escaped(text)}\n"
+    return table(["name", "in", "here"], rows)
 
 
 def _file(cls: type[Any]) -> str:
@@ -146,32 +113,6 @@ def _companion(cls: type[Any]) -> str:
         f"In YAML {names} are wired like outputs of this block; they come from its companion "
         f"{cls.companion}, which the loader adds.\n"
     )
-
-
-def _shape(text: str) -> str:
-    """(3, 3) for 'ndarray(3, 3)', 'scalar' for 'ndarray()' and 'float'."""
-    shape = text.removeprefix("ndarray")
-    return "scalar" if shape in ("()", "float") else shape
-
-
-def _default(item: dict[str, Any]) -> str:
-    if item["required"]:
-        return "required"
-    return "none" if item["default"] is None else json.dumps(item["default"])
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
-    lines += [f"| {' | '.join(_escaped(cell) for cell in row)} |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-def _escaped(text: str) -> str:
-    """Text that Markdown takes literally; our names and links are meant as they are."""
-    signs = {"|": "\\|", "*": "\\*", "<": "\\<", "][": "]\\["}
-    for sign, literal in signs.items():
-        text = text.replace(sign, literal)
-    return text
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ import re
 from functools import cache
 from pathlib import Path
 
-from spart_blocks.diagram.build.registry import PACKAGE, block_types
+from spart_blocks.diagram.build.registry import block_types
 from spart_blocks.diagram.check.other_names import OTHER_NAMES, OtherName
 from spart_blocks.diagram.converted.simulink.rules import read_as
+from spart_blocks.diagram.standard import PACKAGE
 
 PAGE = Path(__file__).with_name("from_simulink.md")
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, configuration, settings
 
 import spart_blocks as sb
 from spart_blocks.diagram.build import own_blocks
-from spart_blocks.diagram.diagram import STANDARD
+from spart_blocks.diagram.standard import STANDARD
 
 pytest_plugins = ["pytester", "sets", "live_loop"]
 
@@ -158,7 +158,7 @@ def block_library():
     """bdsim's library with our blocks in it, read afresh."""
     import bdsim
 
-    from spart_blocks.diagram.build.registry import runtime
+    from spart_blocks.diagram.build.library import runtime
 
     runtime()  # of diagrams in files: made now, it does not lose its library after a test
     before, bdsim.BDSim._blocklibrary = bdsim.BDSim._blocklibrary, None

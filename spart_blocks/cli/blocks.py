@@ -14,6 +14,7 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.cli.commands import BLOCKS, Texts, argument, command, switch
 from spart_blocks.cli.terminal import grid, put
 from spart_blocks.descriptions import describe
+from spart_blocks.descriptions.markdown import block, index
 from spart_blocks.descriptions.restructured import KEPT
 from spart_blocks.descriptions.subjects import place_of
 from spart_blocks.diagram.check.other_names import other_names_like, type_hint
@@ -29,40 +30,55 @@ _ITEM = re.compile(r"\s*(\*|\d+[.)]) ")
     "spart blocks JOINT_PD",
     "spart blocks transport delay",
     "spart blocks --json > blocks.json",
+    "spart blocks my_blocks --markdown > docs/blocks.md",
 )
 def blocks(
     *,
     words: Texts = argument(
         "NAME",
-        "A block type, or words to search for: of its name, its summary, or what "
-        "Simulink or Drake call it. All are listed without it.",
+        "A block type, a package with blocks, or words to search for: of a name, a summary, or "
+        "what Simulink or Drake call it. All are listed without it.",
         None,
     ),
     as_json: bool = switch("--json", "Print JSON, for programs."),
+    as_markdown: bool = switch("--markdown", "Print Markdown, for a page of documentation."),
     packages: Texts = BLOCKS,
 ) -> None:
     """List the block types, show one with its ports and parameters, or search for one."""
-    from spart_blocks.diagram.build.own_blocks import add_blocks, add_installed
+    from spart_blocks.diagram.build.installed_blocks import warn_of_installed
+    from spart_blocks.diagram.build.own_blocks import add_blocks
     from spart_blocks.diagram.build.registry import block_types, find_type
 
-    add_installed()
     add_blocks(*packages or ())
+    warn_of_installed()
     text = " ".join(words or ())
     kind = find_type(re.sub(r"[\s-]+", "_", text.strip()).upper())
     if kind is not None:
         record = describe(kind) | fmu_ports(kind.cls, packages or ())
-        typer.echo(_json(record)) if as_json else put(*_page(record))
+        if as_json:
+            typer.echo(_json(record))
+        elif as_markdown:
+            typer.echo(block(record))
+        else:
+            put(*_page(record))
         return
     records = [describe(kind) for kind in block_types()]
     records.sort(key=lambda record: (place_of(record["subject"]), record["subject"]))
     page: list[Any] = []
     if text:
         records, page = _found(text, records)
-    typer.echo(_json(records)) if as_json else put(*page, *_listing(records), as_list=True)
+    if as_json:
+        typer.echo(_json(records))
+    elif as_markdown:
+        typer.echo("\n".join([index(records), *map(block, records)]))
+    else:
+        put(*page, *_listing(records), as_list=True)
 
 
 def _found(text: str, records: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
     """The types that match a search text, and lines on blocks of other tools that match it."""
+    if of_package := [record for record in records if record["package"] == text]:
+        return of_package, []
     others = other_names_like(text)
     kinds = {name for other in others for name in other.types}
     words = text.split()

@@ -41,8 +41,8 @@ class DoctorFinding:
 )
 def doctor(*, as_json: bool = switch("--json", "Print the findings as JSON.")) -> int:
     """Report the state of this installation: versions, compiler, cache, display, extras. Exit
-    codes: 0 all required components work, 1 one does not. Missing optional components are listed
-    with how to install them.
+    codes: 0 all required components and all installed packages of blocks work, 1 one does not.
+    Missing optional components are listed with how to install them.
     """
     findings = list(_findings())
     if as_json:
@@ -75,6 +75,7 @@ def _findings() -> Iterator[DoctorFinding]:
     yield _page("viewer", VIEWER, "spart animate writes no pages")
     yield _page("studio", STUDIO, "spart studio does not start")
     yield _shipped()
+    yield from _block_packages()
     for extra, names in extras.items():
         yield _extra(extra, names)
 
@@ -188,3 +189,14 @@ def _shipped() -> DoctorFinding:
         return DoctorFinding("examples", "ok", str(shipped() / "diagrams"))
     except SpartError as error:
         return DoctorFinding("examples", "wrong", str(error))
+
+
+def _block_packages() -> Iterator[DoctorFinding]:
+    """Check the installed packages of blocks."""
+    from spart_blocks.diagram.build.installed_blocks import installed_blocks
+
+    found = installed_blocks()
+    for label, names in found.packages.items():
+        yield DoctorFinding("blocks", "ok", f"{label}: {', '.join(names)}")
+    for fault in found.faults:
+        yield DoctorFinding("blocks", "wrong", fault.message, fault.hint or "")

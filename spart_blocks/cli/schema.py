@@ -34,11 +34,12 @@ def schema(
     and false. Blocks of your own are included with --blocks; a subsystem's name needs a lower-case
     letter.
     """
-    from spart_blocks.diagram.build.own_blocks import add_blocks, add_installed
+    from spart_blocks.diagram.build.installed_blocks import warn_of_installed
+    from spart_blocks.diagram.build.own_blocks import add_blocks
     from spart_blocks.diagram.sections.schema import DiagramSection, PartSection, json_schema
 
-    add_installed()
     add_blocks(*blocks or ())
+    warn_of_installed()
     whole = json.loads(json_schema(PartSection if ports else DiagramSection))
     _add_types(whole)
     typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))

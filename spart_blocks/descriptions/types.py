@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from spart_blocks.descriptions.docstrings import BlockText, PortText, read_docstring
 from spart_blocks.descriptions.subjects import subject_of
 from spart_blocks.diagram.check.other_names import names_elsewhere
+from spart_blocks.diagram.standard import STANDARD
 
 if TYPE_CHECKING:
     from spart_blocks.block_support.ports import Port
@@ -58,8 +59,6 @@ def _first_sentence(text: str) -> tuple[str, list[str]]:
 
 def _subject(kind: BlockType) -> str:
     """The subject of a block, as lists have it; of a user's block its package."""
-    from spart_blocks.diagram.diagram import STANDARD
-
     own = kind.package not in STANDARD
     return kind.package if own else subject_of(kind.cls.__module__.rpartition(".")[2])
 

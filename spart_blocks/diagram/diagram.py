@@ -17,7 +17,6 @@ from spart_blocks.diagram.sections.drawing_section import NO_DRAWING, DrawingSec
 from spart_blocks.diagram.sections.expectations import ExpectSection
 from spart_blocks.diagram.sections.exporting import ExportOptions
 from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
-from spart_blocks.diagram.sections.run_options import STANDARD as STANDARD
 from spart_blocks.diagram.sections.run_options import RunOptions as RunOptions
 from spart_blocks.diagram.sections.run_options import Solver as Solver
 from spart_blocks.diagram.sections.table import Sections

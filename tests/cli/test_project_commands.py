@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,71 @@ def test_a_new_project_says_what_it_needs(project):
     install = "pip install -r requirements.txt"
     assert install in (project / "README.md").read_text()
     assert install in (project / ".github" / "workflows" / "diagrams.yml").read_text()
+
+
+def put_in_site(package, site):
+    """Install a package of blocks in a folder: its metadata of its own project file, its modules
+    where they are.
+    """
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    info = site / f"{project['name']}-{project['version']}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
+    lines = (
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in entries.items())
+        for group, entries in project["entry-points"].items()
+    )
+    (info / "entry_points.txt").write_text("".join(lines))
+    path = [str(site), str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+
+
+def passed(folder, environment):
+    """How many tests of a folder pass, all of which must."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return int(re.search(r"(\d+) passed", done.stdout)[1])
+
+
+def test_a_new_package_of_blocks_passes_its_tests_once_it_is_installed(
+    spart, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    answer = spart("new", "--package", "my-blocks")
+    assert answer.code == 0, answer.err
+    assert "spart blocks my_blocks" in answer.err
+    environment = put_in_site(tmp_path / "my-blocks", tmp_path / "site")
+    assert passed(tmp_path / "my-blocks", environment) == 2  # the diagram, and one in Python
+    command = [sys.executable, "-m", "spart_blocks", "blocks", "my_blocks", "--markdown"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert "### MY_BLOCKS_LIMIT\n" in done.stdout
+    assert "| `limit` | float | 1.0 | largest value of y |" in done.stdout
+
+
+def test_the_example_of_a_package_passes_its_tests(tmp_path):
+    example = tmp_path / "thermal_blocks"
+    shutil.copytree(DIAGRAMS.parent / "examples" / "thermal_blocks", example)
+    assert passed(example, put_in_site(example, tmp_path / "site")) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("1blocks", "'1blocks' cannot be the name of a package"),
+        ("my blocks", "cannot be the name"),
+        ("lambda", "cannot be the name"),
+        ("numpy", "there is a module numpy already"),
+        ("json", "there is a module json already"),
+    ],
+)
+def test_a_package_of_blocks_needs_a_name_of_its_own(spart, tmp_path, monkeypatch, name, text):
+    monkeypatch.chdir(tmp_path)
+    answer = spart("new", "--package", name)
+    assert (answer.code, text in answer.err) == (2, True), answer.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_new_fills_an_empty_folder(spart, tmp_path, monkeypatch):

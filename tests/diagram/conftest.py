@@ -51,7 +51,7 @@ def fake_plants():
     """Load the package fakeplants as a user would, so that files can name its blocks."""
     import bdsim
 
-    from spart_blocks.diagram.build.registry import runtime
+    from spart_blocks.diagram.build.library import runtime
 
     runtime()
     sys.path.insert(0, str(PACKAGES))

@@ -264,7 +264,7 @@ def test_a_runtime_made_by_the_user_before_us_keeps_its_blocks_and_gains_ours():
     code = (
         "import bdsim; s = bdsim.BDSim(banner=False, sysargs=False, toolboxes=False);"
         "bdsim.BDSim._blocklibrary['MINE'] = dict(bdsim.BDSim._blocklibrary['GAIN']);"
-        "from spart_blocks.diagram.build.registry import find_type, runtime;"
+        "from spart_blocks.diagram.build.registry import find_type;"
         "assert find_type('GAIN') and find_type('MINE');"
         "lib = bdsim.BDSim._blocklibrary;"
         "assert any(i['package'] == 'spart_blocks' for i in lib.values())"

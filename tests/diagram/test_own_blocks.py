@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
 from textwrap import dedent
 
 import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.base.errors import InputError, SpartWarning
+from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.build import own_blocks
 
 TRIPLE = """\
@@ -125,18 +124,12 @@ def test_two_packages_with_one_name_are_refused_together(put):
         own_blocks.add_blocks("mine5.py", "mine6.py")
 
 
-def test_an_entry_point_makes_blocks_known(put, monkeypatch):
-    put("own_module_f.py", TRIPLE.format(name="TripleF"))
-    put("d.yaml", DIAGRAM.format(name="TRIPLEF"))
-    entries = [EntryPoint(name, value, own_blocks.GROUP)
-               for name, value in (("good", "own_module_f"), ("bad", "not_there"))]  # fmt: skip
-    monkeypatch.setattr(own_blocks, "entry_points", lambda group: entries)
-    own_blocks._add_installed.cache_clear()
-    with pytest.warns(
-        SpartWarning, match="the entry point bad of spart_blocks.blocks: .* there is no such module"
-    ):
-        diagram = sb.load("d.yaml")
-    assert sb.simulate(diagram)["g"][-1] == 6
+def test_two_classes_of_one_name_in_a_package_are_refused(put):
+    put("own_package_h/__init__.py", "")
+    for module in ("one", "two"):
+        put(f"own_package_h/blocks/{module}.py", TRIPLE.format(name="TripleH"))
+    with pytest.raises(InputError, match=r"two\.py:4: .* there are two of the name TRIPLEH"):
+        own_blocks.add_blocks("own_package_h")
 
 
 def test_the_program_of_own_blocks_is_not_kept_for_their_code_may_change(put, monkeypatch):

@@ -20,7 +20,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.cli import main
-from spart_blocks.diagram.build.registry import runtime
+from spart_blocks.diagram.build.library import runtime
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -21,7 +21,7 @@ import yaml
 
 import spart_blocks as sb
 from spart_blocks import spart
-from spart_blocks.diagram.build.registry import runtime
+from spart_blocks.diagram.build.library import runtime
 from spart_blocks.robot._transforms import rotation_x, rotation_z, translation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -21,12 +21,11 @@ from spart_blocks.diagram.build.arguments import MAX_PORTS, ArgumentReader, same
 from spart_blocks.diagram.build.bundles import add_wire
 from spart_blocks.diagram.build.buses import Ports, bus_arguments, with_shapes
 from spart_blocks.diagram.build.for_each import Copies
+from spart_blocks.diagram.build.installed_blocks import installed_blocks
 from spart_blocks.diagram.build.late_blocks import BUSES, Arrival, arrivals, is_waiting, made_last
 from spart_blocks.diagram.build.origins import OriginRecorder, Use
-from spart_blocks.diagram.build.own_blocks import add_installed
 from spart_blocks.diagram.build.product import Part, Product
 from spart_blocks.diagram.build.registry import (
-    PACKAGE,
     BlockType,
     find_type,
     inner_diagram,
@@ -48,6 +47,7 @@ from spart_blocks.diagram.sections.schema import (
     PartSection,
     SubsystemSection,
 )
+from spart_blocks.diagram.standard import PACKAGE
 from spart_blocks.diagram.written.conditions import trigger_clock
 from spart_blocks.diagram.written.references import Resolved, Resolver, Scope
 from spart_blocks.diagram.written.sheets import File, Sheet
@@ -207,11 +207,9 @@ class Builder:
     def _kind(self, name: str, section: BlockSection, keys: Keys) -> BlockType | None:
         kind = find_type(section.type)
         if kind is None:
-            add_installed()
-            kind = find_type(section.type)
-        if kind is None:
             known = [*type_names(), *self.subsystems]
-            hint = f"{type_hint(section.type, known) or _TYPES}\n  {_OWN}"
+            likely = type_hint(section.type, known) or _TYPES
+            hint = "\n  ".join([likely, _OWN, *installed_blocks().about(section.type)])
             message = f"{name}: there is no block type {section.type[:60]!r}"
         elif kind.refusal:
             message, hint = f"{name}: {kind.name} cannot come from a file", kind.refusal

@@ -1,8 +1,8 @@
-"""Blocks of the user: classes in a package, module or file; and FMUs.
+"""Blocks that the user names: classes in a package, module or file; and FMUs.
 
 Nothing in a diagram file can name a module to import: the user does, on the command line, in
-Python, or by installing a package with the entry point `spart_blocks.blocks`. A diagram file can
-name an FMU, which contains machine code: it is run only if the user names it as well.
+Python, or by installing a package (`installed_blocks.py`). A diagram file can name an FMU, which
+contains machine code: it is run only if the user names it as well.
 """
 
 from __future__ import annotations
@@ -14,19 +14,15 @@ import os
 import pkgutil
 import sys
 import traceback
-from collections.abc import Iterator
-from functools import cache
-from importlib.metadata import entry_points
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from spart_blocks.base.errors import Fault, InputError, Place, warn
-from spart_blocks.diagram.build.registry import runtime
-from spart_blocks.diagram.diagram import STANDARD
+from spart_blocks.base.errors import Fault, InputError, Place
+from spart_blocks.diagram.build.library import runtime
+from spart_blocks.diagram.standard import STANDARD
 
-GROUP = "spart_blocks.blocks"
-"""The entry points of installed packages of blocks; each names a module or package."""
 FMU = ".fmu"
 _ALLOWED: set[Path] = set()
 """The FMUs that the user has allowed, as full paths."""
@@ -50,18 +46,17 @@ def add_blocks(*packages: str | Path) -> tuple[str, ...]:
         if package.lower().endswith(FMU):
             _ALLOWED.add(Path(package))
             continue
-        found = {cls.__name__.upper(): cls for m in _modules(package) for cls in _classes(m)}
-        if not found:
-            hint = "a block is a class that derives from bdsim's FunctionBlock or the like"
-            raise InputError(Fault(f"the blocks of {package}: it has no blocks", hint=hint))
-        standard = {n for n in found if n in library and library[n]["package"] in STANDARD}
+        if not package.endswith(".py") and os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())  # a command's first place to look is its own folder
+        found = blocks_of(package)
+        standard = standard_names(found)
         taken = [*standard, *(n for n in found if added.get(n, found[n]) is not found[n])]
         if taken:
             hint = "give the class another name"
             text = f"the blocks of {package}: there is another block of the name"
-            raise InputError(Fault(f"{text} {n}", _place(found[n]), hint) for n in taken)
+            raise InputError(Fault(f"{text} {n}", place_of(found[n]), hint) for n in taken)
         added |= found
-        library |= {name: _entry(name, cls, package) for name, cls in found.items()}
+        library |= {name: entry_of(name, cls, package) for name, cls in found.items()}
     return tuple(sorted(added))
 
 
@@ -89,19 +84,25 @@ def is_allowed(path: Path) -> bool:
     return path.resolve() in _ALLOWED
 
 
-def add_installed() -> None:
-    """Register the blocks of installed packages. A package that fails causes a warning."""
-    _add_installed(runtime())
+def blocks_of(package: str) -> dict[str, type[Any]]:
+    """The block classes of a module, package or Python file, by their types, after importing it.
+    Raises InputError where it cannot be imported, has none, or two of one name.
+    """
+    found: dict[str, type[Any]] = {}
+    for cls in (cls for module in _modules(package) for cls in _classes(module)):
+        if found.setdefault(cls.__name__.upper(), cls) is not cls:
+            text = f"the blocks of {package}: there are two of the name {cls.__name__.upper()}"
+            raise InputError(Fault(text, place_of(cls), "give one of the classes another name"))
+    if not found:
+        hint = "a block is a class that derives from bdsim's FunctionBlock or the like"
+        raise InputError(Fault(f"the blocks of {package}: it has no blocks", hint=hint))
+    return found
 
 
-@cache
-def _add_installed(sim: Any) -> None:
-    for entry in entry_points(group=GROUP):
-        try:
-            add_blocks(entry.value)
-        except InputError as error:
-            text = f"the entry point {entry.name} of {GROUP}: {error}"
-            warn(text)
+def standard_names(names: Iterable[str]) -> list[str]:
+    """Those of the names that blocks of bdsim or this package have."""
+    library = runtime()._blocklibrary
+    return [name for name in names if name in library and library[name]["package"] in STANDARD]
 
 
 def _modules(package: str) -> Iterator[ModuleType]:
@@ -120,10 +121,8 @@ def _imported(package: str) -> ModuleType:
     try:
         if package.endswith(".py"):
             return _from_file(Path(package))
-        if os.getcwd() not in sys.path:  # a command's first place to look is its own folder
-            sys.path.insert(0, os.getcwd())
         return importlib.import_module(package)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and error.name in package.split("."):
             hint = "name a module that Python finds from here, or a file such as ./blocks.py"
             raise InputError(
@@ -168,7 +167,7 @@ def _classes(module: ModuleType) -> Iterator[type[Any]]:
             yield cls
 
 
-def _entry(name: str, cls: type[Any], package: str) -> dict[str, Any]:
+def entry_of(name: str, cls: type[Any], package: str) -> dict[str, Any]:
     """The entry of a block in the block library of bdsim 1.4."""
     return {
         "classname": cls.__name__,
@@ -189,5 +188,6 @@ def _entry(name: str, cls: type[Any], package: str) -> dict[str, Any]:
     }
 
 
-def _place(cls: type[Any]) -> Place:
+def place_of(cls: type[Any]) -> Place:
+    """Where a class is written."""
     return Place(inspect.getfile(cls), inspect.getsourcelines(cls)[1])

@@ -1,7 +1,4 @@
-"""The block types: bdsim's, ours, and those of packages the user has loaded.
-
-bdsim is imported when the first type is asked for, not before.
-"""
+"""The block types: bdsim's, ours, and those of packages that the user has named or installed."""
 
 from __future__ import annotations
 
@@ -12,30 +9,16 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache, cached_property, wraps
 from io import StringIO
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.composed_blocks import made
-from spart_blocks.diagram.build.lazy_modules import imported_later
-from spart_blocks.diagram.check.wrong_names import tell_names
+from spart_blocks.diagram.build.installed_blocks import installed_blocks
+from spart_blocks.diagram.build.library import REFUSED, library_names, runtime
 
 if TYPE_CHECKING:
     from spart_blocks.blocks import ParamSpec, PortSpec
 
-PACKAGE = "spart_blocks"
-
-# Types that cannot come from a file, and what to do instead.
-_REFUSED = {
-    "FUNCTION": "it takes a Python function: make this block in Python",
-    "ANIMATION": "it takes Python functions: make this block in Python; robots move in 3-D by "
-    "spart animate, and by spart run --animate PAGE.html",
-    "EVENT": "it takes a Python function: make this block in Python; RESET_INTEGRATOR and "
-    "HYBRID_SYSTEM reset states by signals and formulas",
-    "SUBSYSTEM": "write it under subsystems: and give its name as the type",
-    "INPORT": "a subsystem's inputs: are the outputs of its block `in`",
-    "OUTPORT": "a subsystem's outputs: are the inputs of its block `out`",
-}
 # Base classes whose arguments the diagram gives, or that write files.
 _FRAMEWORK = ("bdsim.block", "bdsim.graphics_block", "bdsim.block_types", "bdsim.components")
 # Modules whose derived blocks set their parent's parameters themselves.
@@ -55,7 +38,6 @@ _CLASSES = {
 _UNIT = re.compile(r"\[(\D[^\]]*)\]$")
 """The unit at the end of the help text of a parameter that is not declared."""
 _GIVEN = ("bd", "name", "inputs")
-_LOCK = RLock()
 
 
 @dataclass(frozen=True)
@@ -222,7 +204,7 @@ class BlockType:
     @property
     def refusal(self) -> str | None:
         """Why blocks of this type cannot be used in a file; None if they can."""
-        return _REFUSED.get(self.name) if self.package == "bdsim" else None
+        return REFUSED.get(self.name) if self.package == "bdsim" else None
 
     @property
     def loads_code(self) -> bool:
@@ -267,35 +249,6 @@ class BlockType:
         """Make a block in the diagram bd. Output that bdsim prints is suppressed."""
         with redirect_stdout(StringIO()):
             return made(self.cls, bd=bd, name=name, **arguments)
-
-
-@cache
-def runtime() -> Any:
-    """The bdsim runtime that all diagrams of files share.
-
-    bdsim 1.4.0 keeps the block library on the class BDSim, filled by the first instance. If the
-    user created that, our library is read separately and theirs is kept.
-    """
-    with _LOCK, imported_later("scipy.integrate", "scipy.signal"):
-        import bdsim
-        import bdsim.blocks.continuous
-
-    tell_names(type_names)
-    with _LOCK, redirect_stdout(StringIO()):
-        earlier = bdsim.BDSim._blocklibrary
-        if earlier is not None and not any(i["package"] == PACKAGE for i in earlier.values()):
-            bdsim.BDSim._blocklibrary = None
-        sim = bdsim.BDSim(
-            banner=False,
-            packages=PACKAGE,
-            sysargs=False,
-            graphics=False,
-            toolboxes=False,
-            progress=False,
-        )
-        if earlier is not None:
-            bdsim.BDSim._blocklibrary = {**earlier, **bdsim.BDSim._blocklibrary}
-    return sim
 
 
 def new_diagram(name: str) -> Any:
@@ -346,8 +299,10 @@ def new_clock(bd: Any, period: float, offset: float, name: str) -> Any:
 
 
 def find_type(name: str) -> BlockType | None:
-    """The block type of this upper-case name."""
-    info = runtime()._blocklibrary.get(name)
+    """The block type of this upper-case name. Installed packages are asked last, and imported only
+    for names that nothing else has.
+    """
+    info = _entry(name)
     if info is None or info.get("deprecated"):
         return None
     cls = info["class"]
@@ -357,19 +312,22 @@ def find_type(name: str) -> BlockType | None:
     return _block_type(name, cls, info["package"])
 
 
+def _entry(name: str) -> Mapping[str, Any] | None:
+    """The entry of a block type in bdsim's library, or that of an installed package."""
+    info: Mapping[str, Any] | None = runtime()._blocklibrary.get(name)
+    if info is None and name == name.upper():
+        return installed_blocks().types.get(name)
+    return info
+
+
 @cache
 def _block_type(name: str, cls: type[Any], package: str) -> BlockType:
-    return BlockType(name, cls, package, runtime()._blocklibrary[name])
+    return BlockType(name, cls, package, _entry(name) or {})
 
 
 def type_names() -> list[str]:
     """Every block type that a file can name, sorted."""
-    library = runtime()._blocklibrary
-    return sorted(
-        name
-        for name, info in library.items()
-        if not info.get("deprecated") and not (info["package"] == "bdsim" and name in _REFUSED)
-    )
+    return sorted({*library_names(), *installed_blocks().types})
 
 
 def block_types() -> list[BlockType]:

@@ -10,7 +10,8 @@ from typing import Any
 from spart_blocks.base.document import Document, Keys
 from spart_blocks.base.errors import Fault
 from spart_blocks.diagram.build.arguments import MAX_PORTS
-from spart_blocks.diagram.build.registry import find_type, name_problem
+from spart_blocks.diagram.build.library import in_library
+from spart_blocks.diagram.build.registry import name_problem
 from spart_blocks.diagram.sections.drawing_section import check_drawing
 from spart_blocks.diagram.sections.schema import BlockSection, PartSection, SubsystemSection
 from spart_blocks.diagram.written.conditions import (
@@ -56,7 +57,7 @@ def _bad_names(
 ) -> bool:
     before = len(faults)
     problem = name_problem(name)
-    if problem is None and find_type(name) is not None:
+    if problem is None and in_library(name):
         problem = "is the name of a block type"
     if problem:
         message = f"the subsystem name {name[:60]!r} {problem}"

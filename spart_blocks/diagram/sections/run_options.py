@@ -1,4 +1,4 @@
-"""Run options of a diagram, and the packages of blocks that every diagram knows."""
+"""Run options of a diagram."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from spart_blocks.diagram.sections.section import Section
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.wiring import Wiring
-
-STANDARD = ("bdsim", "spart_blocks")
-"""The packages of blocks that every diagram knows, and whose names no other block can have."""
 
 Solver = Literal[
     "auto",

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from spart_blocks.base import cache as kept
 from spart_blocks.base.errors import InputError, SpartWarning, warn
 from spart_blocks.base.package_state import package_state
-from spart_blocks.diagram.sections.run_options import STANDARD, RunOptions
+from spart_blocks.diagram.sections.run_options import RunOptions
+from spart_blocks.diagram.standard import STANDARD
 from spart_blocks.program.storage import from_text, to_text
 from spart_blocks.run.engines.native import Native
 

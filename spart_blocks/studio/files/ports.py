@@ -11,8 +11,8 @@ from spart_blocks.block_support.ports import Port, attribute, input_ports, outpu
 from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.subjects import place_of
 from spart_blocks.diagram.build.companions import AUDIT, wants_audit
+from spart_blocks.diagram.build.installed_blocks import warn_of_installed
 from spart_blocks.diagram.build.late_blocks import BUSES
-from spart_blocks.diagram.build.own_blocks import add_installed
 from spart_blocks.diagram.build.registry import BlockType, find_type, type_names
 from spart_blocks.diagram.diagram_drawing import CLASSES, OPERATORS
 from spart_blocks.diagram.written.sheets import GATES
@@ -195,7 +195,7 @@ def with_spare(side: Side) -> Side:
 
 def palette_types() -> list[dict[str, Any]]:
     """Every block type that a file can use, sorted by subject."""
-    add_installed()
+    warn_of_installed()
     found = [_type(name) for name in type_names() if not _refused(name)]
     return sorted(found, key=lambda one: (place_of(one["subject"]), one["subject"]))
 

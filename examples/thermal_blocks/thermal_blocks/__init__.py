@@ -1,0 +1,1 @@
+"""Heat in lumped bodies, as blocks for spart_blocks."""

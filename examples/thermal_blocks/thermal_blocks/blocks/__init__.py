@@ -1,0 +1,1 @@
+"""The blocks, one subject per file."""
