@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.diagram.network.flatten import FlatDiagram
 from spart_blocks.program.program import Program
 from spart_blocks.program.tracing.gains import wired
@@ -24,4 +25,5 @@ def trace(
     designed.
     """
     diagram = as_diagram(diagram)
-    return traced(diagram, wiring or wired(diagram), resets=resets)
+    with collector_paused():
+        return traced(diagram, wiring or wired(diagram), resets=resets)

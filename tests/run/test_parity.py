@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,12 @@ from bdsim.components import ContinuousBlock, SampledBlock
 
 import spart_blocks as sb
 from spart_blocks.base.errors import SpartError, SpartWarning
+from spart_blocks.program import TraceError
+from spart_blocks.program.tracing import rules
 from spart_blocks.program.tracing.gains import wired
+from spart_blocks.program.tracing.symbol import if_else
 from spart_blocks.run.engines import parity
+from spart_blocks.run.engines.alike import FEW, structure_of
 from spart_blocks.run.engines.interpreter import Interpreter
 from spart_blocks.run.engines.parity import random_states
 
@@ -248,3 +253,118 @@ def counting(node, counts):
         return own(t, inputs, x)
 
     return output
+
+
+def alike(count=100, last=2.0):
+    """A chain of lags that are alike but for their numbers, the last with a number of its own."""
+    lines, wires, before = [], [], "start"
+    for k in range(count):
+        gain = last if k == count - 1 else 1.0 + 0.01 * (k % 7)
+        lines += [f"  gain{k}: {{type: GAIN, K: {gain}}}", f"  lag{k}: {{type: INTEGRATOR}}"]
+        wires += [f"  - {before} -> gain{k}", f"  - gain{k} -> lag{k}"]
+        before = f"lag{k}"
+    lines += ["  start: {type: STEP, on: 1.5}", "  clip: {type: CLIP, min: -1.0, max: 1.0}"]
+    return "\n".join(["blocks:", *lines, "wires:", *wires, f"  - {before} -> clip", "run: {T: 1}"])
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    def load(text):
+        path = tmp_path / "alike.yaml"
+        path.write_text(text, encoding="utf-8")
+        return sb.load(path)
+
+    return load
+
+
+def wrong(monkeypatch, key, **methods):
+    """A rule of bdsim's block with other methods."""
+    monkeypatch.setitem(rules.RULES, key, replace(rules.RULES[key], **methods))
+    rules._bdsim_rule.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def right_rules():
+    yield
+    rules._bdsim_rule.cache_clear()
+
+
+def at_late_times(block, t, inputs, x):
+    """Wrong at none of the first points."""
+    return [block.K * inputs[0] + if_else(t > 0.85, 1e-3, 0.0)]
+
+
+def for_one_number(block, t, inputs, x):
+    """Wrong for one value of a parameter."""
+    return [block.K * inputs[0] + if_else(abs(block.K - 2.5) < 1e-9, 1e-3, 0.0)]
+
+
+def by_a_sign(block, t, inputs, x):
+    return -block.gain * np.ravel(inputs[0])
+
+
+@pytest.mark.parametrize(("key", "methods", "told"), [
+    ("functions.Gain", {"output": at_late_times}, r"signal gain\d+ \(GAIN\).*t = 0.[89]"),
+    ("functions.Gain", {"output": for_one_number}, r"signal gain99 \(GAIN\)"),
+    ("continuous.Integrator", {"deriv": by_a_sign}, r"the derivatives of lag1 \(INTEGRATOR\)"),
+])  # fmt: skip
+def test_a_wrong_rule_is_found_among_many_blocks_that_are_alike(
+    key, methods, told, loaded, monkeypatch
+):
+    diagram = loaded(alike(last=2.5))
+    wrong(monkeypatch, key, **methods)
+    with pytest.raises(TraceError, match=told):
+        sb.simulate(diagram, engine="native")
+
+
+def test_a_wrong_rule_of_the_only_block_of_its_kind_is_found_at_the_last_points(
+    loaded, monkeypatch
+):
+    """The few blocks of a kind are compared at every point, whatever the others are."""
+    diagram = loaded(alike())
+    seen = []
+    own = parity.Native.outputs
+
+    def wrong_late(native, t, x, xd):
+        y = own(native, t, x, xd)
+        seen.append(t)
+        if len(seen) == parity.CHECKED_POINTS:
+            y[native.slot["clip"].start] += 1e-3
+        return y
+
+    monkeypatch.setattr(parity.Native, "outputs", wrong_late)
+    with pytest.raises(TraceError, match=r"signal clip \(CLIP\)"):
+        sb.simulate(diagram, engine="native")
+
+
+def test_of_many_blocks_that_are_alike_a_few_are_compared_at_further_points(loaded, monkeypatch):
+    """Every one of them at the first points, the only one of its kind at all of them."""
+    diagram = loaded(alike())
+    counts = Counter()
+    own = Interpreter.output
+
+    def counted(blocks, node, *arguments):
+        counts[node.name] += 1
+        return own(blocks, node, *arguments)
+
+    monkeypatch.setattr(Interpreter, "output", counted)
+    parity.native_engine(diagram, wired(diagram))
+    gains = [count for name, count in counts.items() if name.startswith("gain")]
+    further = parity.CHECKED_POINTS - parity.EVERYWHERE
+    assert sum(gains) == len(gains) * parity.EVERYWHERE + further * FEW
+    assert min(gains) > parity.EVERYWHERE
+    assert counts["clip"] == parity.CHECKED_POINTS
+
+
+@pytest.mark.parametrize("other", [
+    "{type: GAIN, K: [1.0, 2.0]}", "{type: GAIN, K: 2}", "{type: GAIN, K: 2.0, premul: true}",
+    "{type: GAIN, K: .inf}",
+])  # fmt: skip
+def test_blocks_of_another_structure_are_not_alike(other, loaded):
+    two = ["{type: GAIN, K: 1.0}", "{type: GAIN, K: 3.0}"]
+    text = "blocks:\n  u: {type: CONSTANT, value: 1.0}\n"
+    text += "".join(f"  g{k}: {one}\n" for k, one in enumerate([*two, other]))
+    blocks = blocks_of(loaded(text + "wires:\n  - u -> g0, g1, g2\n"))
+    values = blocks.start_outputs
+    keys = {n.name: structure_of(n, values) for n in blocks.nodes}
+    assert keys["g0"] == keys["g1"] != keys["g2"]

@@ -92,9 +92,10 @@ class Interpreter(Engine):
         self._projected = {
             n: rule
             for n, rule in by_rule.items()
-            if rule is not None or attribute(blocks[n], "project") is not None
+            if n in self._limited or attribute(blocks[n], "project") is not None
         }
         self._unread = [node.unread for node in self.nodes]
+        self._stepped = [n for n, block in blocks.items() if attribute(block, "advance")]
         self._restarting = [node for node in sampled if resets_at_ticks(node.block)]
 
     @cached_property
@@ -120,6 +121,15 @@ class Interpreter(Engine):
         """The outputs of every node at time t and states x, xd; outputs held on the clocks due are
         renewed."""
         return self._evaluate(self._evaluated, t, x, xd, {clock.name for clock in due})
+
+    def some_outputs(
+        self, nodes: Iterable[Node], known: Values, t: float, x: Floats, xd: Floats
+    ) -> Values:
+        """The outputs of some nodes for known ones of the others."""
+        values = known.copied()
+        for node in nodes:
+            values[node.index] = self.output(node, t, known, x, xd)
+        return values
 
     @cached_property
     def start_outputs(self) -> Values:
@@ -241,9 +251,27 @@ class Interpreter(Engine):
         self, values: Values, t: float, x: Floats, start: Floats | None = None
     ) -> Floats:
         """dx/dt from known outputs."""
-        xdot = np.empty_like(x)
-        for name, part in self.continuous.items():
-            node = self.node[name]
+        return self._derivatives(self.continuous, np.empty_like(x), values, t, x, start)
+
+    def some_derivatives(
+        self, nodes: Iterable[Node], known: Floats, values: Values, t: float, x: Floats
+    ) -> Floats:
+        """The derivatives of the states of some nodes, beside known ones of the others."""
+        names = [node.name for node in nodes if node.kind == "continuous"]
+        return self._derivatives(names, known.copy(), values, t, x)
+
+    def _derivatives(
+        self,
+        names: Iterable[str],
+        xdot: Floats,
+        values: Values,
+        t: float,
+        x: Floats,
+        start: Floats | None = None,
+    ) -> Floats:
+        """xdot with the derivatives of the states of these blocks."""
+        for name in names:
+            node, part = self.node[name], self.continuous[name]
             try:
                 inputs = [np.array(v) for v in node.inputs(values)]
                 by = x if start is None or name not in self._limited else start
@@ -324,12 +352,11 @@ class Interpreter(Engine):
         return [name for name in self.continuous if needs_fixed_steps(self.node[name].block)]
 
     def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
-        stepped = [n for n in self.continuous if attribute(self.node[n].block, "advance")]
-        if not stepped:
+        if not self._stepped:
             return {}
         values = self._evaluate(self._for_derivative, t, x, xd)
         after = {}
-        for name in stepped:
+        for name in self._stepped:
             with Failing(self.node[name], "advance", t):
                 inputs = [np.array(v) for v in self.node[name].inputs(values)]
             after[name] = self._own(name, "advance", t, h, inputs, x[self.continuous[name]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -12,9 +12,10 @@ from spart_blocks.base.errors import RunError, SpartError
 from spart_blocks.base.random_numbers import NUMBERS, states_of
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.diagram import Diagram
-from spart_blocks.diagram.network.flatten import FlatDiagram
+from spart_blocks.diagram.network.flatten import FlatDiagram, Node
 from spart_blocks.program import TraceError, trace
 from spart_blocks.program.tracing.rules import random_entries
+from spart_blocks.run.engines.alike import Alike
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.engines.held_outputs import Values
 from spart_blocks.run.engines.interpreter import Failing, Interpreter
@@ -65,6 +66,10 @@ def _nearby(
 
 
 CHECKED_POINTS = 20
+EVERYWHERE = 3
+"""Number of points, the start among them, at which all blocks are compared. At the others a few of
+those that are alike are, others each time, for the signals that the program gives.
+"""
 AGREEMENT = 1e-10
 ROUNDED = 100.0
 """Largest difference by rounding in units of the last place, times the largest gain of a block."""
@@ -93,22 +98,32 @@ def check(native: Native, blocks: Interpreter) -> None:
     """Compare all signals, derivatives, ticks, modes, restarts and zero-crossing values with those
     of the blocks.
 
-    The states are valid ones (`random_states`). Points at which the blocks fail or give a number
-    that is not finite are skipped.
+    At the first EVERYWHERE points all blocks are compared, at the others a few of those that are
+    alike. The states are valid ones (`random_states`). Points at which the blocks fail or give a
+    number that is not finite are skipped.
     """
     gains = [float(attribute(node.block, "rounding_gain", 1.0)) for node in blocks.nodes]
     within = max(AGREEMENT, ROUNDED * np.finfo(float).eps * max(gains, default=1.0))
     rng = np.random.default_rng(0)
     modes = {k: c.block for k, c in enumerate(blocks.crossings) if c.kind == "mode"}
     x0, xd0 = blocks.initial()
+    nodes = [blocks.nodes[i] for i in blocks.wiring.schedule]
+    alike: Alike | None = None
     with np.errstate(all="ignore"):
         for k in range(CHECKED_POINTS):
             t = 0.0 if k == 0 else float(rng.uniform(0, native.run.T))
             moved = random_states(blocks, x0, xd0, rng)
             x, xd = moved if k else (x0, xd0)
+            y = native.outputs(t, x, xd)
+            few = None if alike is None or k < EVERYWHERE else alike.few(k, y)
             try:
-                values = blocks.outputs(t, x, xd) if k else blocks.start_outputs
-                changes = {"derivatives": blocks.derivative_of(values, t, x)}
+                if alike is None or few is None:
+                    values = blocks.outputs(t, x, xd) if k else blocks.start_outputs
+                    slopes = blocks.derivative_of(values, t, x)
+                else:
+                    values = blocks.some_outputs(few, alike.known(y), t, x, xd)
+                    slopes = blocks.some_derivatives(few, native.rates(t, x, xd), values, t, x)
+                changes = {"derivatives": slopes}
                 changes["watched values"] = blocks.watch_of(values, t, x, xd)
                 changes["projections"] = blocks.project(t, x)
                 changes["own steps"] = _joined(blocks.advance(t, OWN_STEP, x, xd))
@@ -116,7 +131,8 @@ def check(native: Native, blocks: Interpreter) -> None:
                 continue
             if _ends(blocks, changes["watched values"]):
                 continue
-            _check_signals(native, blocks, values, t, native.outputs(t, x, xd), within)
+            _check_signals(native, few or nodes, values, t, y, within)
+            alike = alike or Alike(native, blocks, values)
             got = {
                 "derivatives": native.rates(t, x, xd),
                 "watched values": native.watch(t, x, xd),
@@ -180,24 +196,24 @@ def _joined(parts: Mapping[str, Floats]) -> Floats:
 
 
 def _check_signals(
-    native: Native, blocks: Interpreter, values: Values, t: float, y: Any, within: float
+    native: Native, nodes: Sequence[Node], values: Values, t: float, y: Any, within: float
 ) -> None:
     flat: list[Any] = []
-    for i in blocks.wiring.schedule:
-        for value in values[i]:
+    for node in nodes:
+        for value in values[node.index]:
             if isinstance(value, float):
                 flat.append(value)
             else:
                 flat += np.ravel(value).tolist()
     want = np.array(flat)
-    # One comparison for all; signal by signal only if that fails, or at the start, for the shapes.
+    # One comparison for all; signal by signal only if that fails, for the shapes at the start, and
+    # for a few.
     if t and want.shape == y.shape:
         near = np.abs(y - want) <= within * np.maximum(1.0, np.abs(want))
         if (near | ~np.isfinite(want)).all():
             return
-    for i in blocks.wiring.schedule:
-        node = blocks.nodes[i]
-        for port, value in enumerate(values[i]):
+    for node in nodes:
+        for port, value in enumerate(values[node.index]):
             slot = native.slot[node.output_name(port)]
             got = y[slot.part].reshape(slot.shape)
             if not _agree(got, value, within):
