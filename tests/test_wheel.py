@@ -1,8 +1,13 @@
-"""A wheel of this repository has all that a user needs away from the clone."""
+"""A wheel of this repository has all that a user needs away from the clone.
+
+SPART_WHEEL names one that is built already, such as a release's; then none of its parts may be
+missing.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -10,15 +15,19 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks.base.web_build import VIEWER, is_fresh
+from spart_blocks.base.web_build import PAGES, is_fresh
 
 ROOT = Path(__file__).parents[1]
+BUILT = os.environ.get("SPART_WHEEL")
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """A folder that holds what a wheel would install."""
     folder = tmp_path_factory.mktemp("wheel")
+    if BUILT:
+        zipfile.ZipFile(BUILT).extractall(folder / "site")
+        return folder / "site"
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = folder.glob("*.whl")
@@ -56,9 +65,23 @@ def test_a_wheel_has_every_diagram_and_robot_of_the_repository(installed):
         assert here == {path.relative_to(shipped) for path in shipped.rglob("*.yaml")}
 
 
-@pytest.mark.skipif(not is_fresh(VIEWER), reason="the viewer is not built")
-def test_a_wheel_has_the_viewer_and_its_licences(installed):
-    page = installed / "spart_blocks" / "animation" / "page"
-    assert {path.name for path in page.iterdir()} == {"viewer.js", "licenses.txt", "stamp.txt"}
-    assert (page.parent / "page.html").exists()
-    assert not (installed / "tests").exists()
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.what)
+def test_a_wheel_has_the_built_pages_and_their_licences(installed, page):
+    if not (BUILT or is_fresh(page)):
+        pytest.skip(f"{page.what} is not built")
+    folder = installed / page.target.relative_to(ROOT)
+    assert {page.main, "licenses.txt", "stamp.txt"} <= {path.name for path in folder.iterdir()}
+    text = (folder / "licenses.txt").read_text()
+    (info,) = installed.glob("*.dist-info")
+    assert (info / "licenses" / folder.relative_to(installed) / "licenses.txt").read_text() == text
+    metadata = (info / "METADATA").read_text()
+    expression = re.search(r"^License-Expression: (.*)$", metadata, re.MULTILINE)[1]
+    parts = re.findall(r"^## .* \((.*)\)$", text, re.MULTILINE)
+    assert parts
+    assert set(parts) <= set(expression.split(" AND "))
+
+
+def test_a_wheel_has_no_tests(installed):
+    assert {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")} == {
+        "spart_blocks"
+    }

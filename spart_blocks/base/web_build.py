@@ -23,6 +23,8 @@ from spart_blocks.base.errors import SOURCES, Fault, InputError, pip_install
 HOME = SOURCES
 """The folder with the folders of sources; they are there in a clone and in an sdist, not beside an
 installed wheel."""
+EXTRA = "pages"
+"""The extra of the package that brings Node.js."""
 LICENSES = "licenses.txt"
 OLDEST = (20, 19)
 MOST_TIME = 300
@@ -35,14 +37,13 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True)
 class WebPage:
-    """A page and its sources. what: its name in messages. extra: the extra of the package that
-    brings Node.js for it. sources: folders in `home` that a build reads, the first of which is
-    built. target: the folder of what is built, part of wheels and ignored by git. main: its first
-    file. notice: whether main, a script, begins with the licences of what is bundled.
+    """A page and its sources. what: its name in messages. sources: folders in `home` that a build
+    reads, the first of which is built. target: the folder of what is built, part of wheels and
+    ignored by git. main: its first file. notice: whether main, a script, begins with the licences
+    of what is bundled.
     """
 
     what: str
-    extra: str
     sources: tuple[str, ...]
     target: Path
     main: str
@@ -53,8 +54,8 @@ class WebPage:
     def hint(self) -> str:
         """What is needed to build it."""
         if not self.has_sources:
-            return f"in a clone of its repository: pip install -e '.[{self.extra}]'"
-        return f"{pip_install(self.extra)}, or install Node.js 20.19 or newer with npm"
+            return f"in a clone of its repository: pip install -e '.[{EXTRA}]'"
+        return f"{pip_install(EXTRA)}, or install Node.js 20.19 or newer with npm"
 
     @property
     def has_sources(self) -> bool:
@@ -65,14 +66,13 @@ class WebPage:
 PACKAGE = Path(__file__).parents[1]
 VIEWER = WebPage(
     "the 3-D viewer",
-    "viewer",
     ("viewer",),
     PACKAGE / "animation" / "page",
     "viewer.js",
     notice=True,
 )
 STUDIO = WebPage(
-    "the studio's page", "studio", ("studio", "viewer"), PACKAGE / "studio" / "page", "index.html"
+    "the studio's page", ("studio", "viewer"), PACKAGE / "studio" / "page", "index.html"
 )
 PAGES = (VIEWER, STUDIO)
 

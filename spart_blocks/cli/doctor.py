@@ -22,7 +22,7 @@ from spart_blocks.cli.terminal import FAILED, grid, has_display, put
 
 State = Literal["ok", "missing", "wrong"]
 NAME = "spart_blocks"
-NOT_FOR_USERS = ("test", "lint", "benchmarks", "nightly")
+NOT_FOR_USERS = ("test", "lint", "benchmarks", "nightly", "docs", "pages")
 
 
 @dataclass(frozen=True)

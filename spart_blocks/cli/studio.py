@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
@@ -68,8 +69,17 @@ def studio(
     if not is_loopback(host):
         warn(f"{host} may be reached by others; the traffic is not encrypted")
     add_blocks(*blocks or ())
+    stdout = sys.stdout  # the thread that imports bdsim silences it meanwhile
+
+    def begun(link: str) -> None:
+        say(f"the studio of {folder} is open at")
+        typer.echo(link, file=stdout)
+        say("end it with Ctrl-C")
+        if not no_browser and has_display():
+            webbrowser.open(link)
+
     session = Session(folder, opened, tuple(blocks or ()))
-    serve(session, AccessGate(host, port), page, say, lambda link: _begun(link, folder, no_browser))
+    serve(session, AccessGate(host, port), page, say, begun)
     say("the studio has ended")
 
 
@@ -86,11 +96,3 @@ def _places(file: Path | None, root: Path | None) -> tuple[Path, str | None]:
         hint = "name a folder with --root that it is in"
         raise InputError(Fault(f"is not in {folder}", Place(str(file)), hint))
     return folder, path.relative_to(folder).as_posix()
-
-
-def _begun(link: str, folder: Path, no_browser: bool) -> None:
-    say(f"the studio of {folder} is open at")
-    typer.echo(link)
-    say("end it with Ctrl-C")
-    if not no_browser and has_display():
-        webbrowser.open(link)

@@ -39,7 +39,7 @@ def place(tmp_path, monkeypatch):
     (sources / "vite.config.ts").write_text("export default {}\n")
     (sources / "src" / "main.ts").write_text("one();\n")
     target = tmp_path / "page"
-    page = WebPage("the viewer", "viewer", ("viewer",), target, "viewer.js", True, tmp_path)
+    page = WebPage("the viewer", ("viewer",), target, "viewer.js", True, tmp_path)
     monkeypatch.setattr(web_build, "found_node", lambda: NODE)
     ran = []
 
@@ -98,14 +98,14 @@ def test_the_stamp_is_of_what_a_build_reads(place):
 def test_without_node_there_is_a_hint(place, monkeypatch):
     _, page, _ = place
     monkeypatch.setattr(web_build, "found_node", lambda: None)
-    with pytest.raises(InputError, match=r"no Node.js.*\n.*pip install .*\[viewer\]"):
+    with pytest.raises(InputError, match=r"no Node.js.*\n.*pip install .*\[pages\]"):
         built(page)
 
 
 def test_an_installation_without_the_page_names_a_clone(place, monkeypatch):
     sources, page, _ = place
     (sources / "vite.config.ts").unlink()
-    with pytest.raises(InputError, match=r"has no sources of it\n.*clone.*-e '\.\[viewer\]'"):
+    with pytest.raises(InputError, match=r"has no sources of it\n.*clone.*-e '\.\[pages\]'"):
         built(page)
     found = doctor._page("viewer", page, "no pages")  # though there is a Node.js
     assert (found.state, found.hint) == ("missing", page.hint)

@@ -6,6 +6,8 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from urllib.request import urlopen
 
 import pytest
@@ -40,6 +42,20 @@ def test_it_prints_a_link_serves_and_ends_with_ctrl_c(project):
     assert "Traceback" not in said
     with pytest.raises(OSError):
         urlopen(link, timeout=5)
+
+
+def test_the_link_is_printed_while_another_thread_silences_bdsim(project, monkeypatch, capsys):
+    from spart_blocks.cli import studio as command
+    from spart_blocks.studio import serve
+
+    def served(session, gate, page, say, begun):
+        with redirect_stdout(StringIO()):
+            begun("http://the.link")
+
+    monkeypatch.setattr(command, "built", lambda *_: project)
+    monkeypatch.setattr(serve, "serve", served)
+    assert main(["studio", str(project / "one.yaml"), "--no-browser"]) == 0
+    assert capsys.readouterr().out == "http://the.link\n"
 
 
 def test_it_knows_the_blocks_that_are_named(project, monkeypatch):
