@@ -44,10 +44,13 @@ def growth_notes(run: Run) -> list[str]:
     held = {one.name for one in run.engine.holds if one.is_added}
     states = {name: rows for name, rows in run.recorder.states().items() if name not in held}
     names = run.engine.display.states
+    half, late = (int(np.searchsorted(t, t[0] + part * (t[-1] - t[0]))) for part in (0.5, LATE))
+    late = min(late, len(t) - 1)
     grown = [
         one
         for block, values in states.items()
-        for one in _grown(t, block, values, state_columns(block, states, names))
+        if np.fmax.reduce(np.abs(values[late:]), axis=None, initial=0.0) >= GREAT
+        for one in _grown(t, half, late, block, values, state_columns(block, states, names))
     ]
     if not grown:
         return []
@@ -60,12 +63,15 @@ def growth_notes(run: Run) -> list[str]:
     return [text, *_feedback(run, {one.block for one in grown})]
 
 
-def _grown(t: Floats, block: str, values: Floats, names: Sequence[str]) -> Iterator[_Grown]:
-    """The states of a block, (N, n) at times (N,) [s], that grew without bound."""
+def _grown(
+    t: Floats, half: int, late: int, block: str, values: Floats, names: Sequence[str]
+) -> Iterator[_Grown]:
+    """The states of a block, (N, n) at times (N,) [s], that grew without bound. half, late: the
+    rows at half of the run, and from which on its end is looked at.
+    """
     rows = values.reshape(len(t), -1)
-    half, late = (int(np.searchsorted(t, t[0] + part * (t[-1] - t[0]))) for part in (0.5, LATE))
     start = np.maximum(_sizes(rows[0]), 1.0)
-    last = _sizes(rows[min(late, len(t) - 1) :]).max(axis=0)
+    last = _sizes(rows[late:]).max(axis=0)
     for k in np.flatnonzero(last / GREAT >= start).tolist():
         sizes = _sizes(rows[:, k])
         if last[k] / STEEP < max(sizes[: half + 1].max() if half else start[k], start[k]):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from functools import cache
 from hashlib import blake2b
 from pathlib import PurePath
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -112,7 +113,7 @@ class _State:
     def add(self, value: Any) -> None:
         """Add a value. Raises _UnseenError if its changes cannot be detected."""
         kind = type(value)
-        if value is None or kind in _PLAIN or isinstance(value, np.generic | Enum | PurePath):
+        if kind in _PLAIN or isinstance(value, np.generic | Enum | PurePath):
             self.parts.append(f"{kind.__name__} {value!r}")
         elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
             digest = blake2b(np.ascontiguousarray(value).tobytes()).hexdigest()
@@ -131,12 +132,10 @@ class _State:
             self._function(value)
         elif isinstance(value, np.random.Generator):
             self.add(value.bit_generator.state)
-        elif hasattr(value, "wirelist"):
+        elif "wirelist" in getattr(value, "__dict__", ()):
             self._diagram(value)
-        elif isinstance(value, BaseModel) or _package(kind) in _OURS:
-            self._object(value)
         else:
-            raise _UnseenError
+            self._object(value)
 
     def _name(self, value: Any) -> None:
         self.held.append(value)
@@ -158,18 +157,32 @@ class _State:
             self.add(value)
 
     def _diagram(self, bd: Any) -> None:
-        self._all("blocks", bd.blocklist)
+        for block in bd.blocklist:
+            if not self._met(block):
+                self._object(block)
         self._all("clocks", bd.clocklist)
-        ends = [(w.start.block, w.start.port, w.end.block, w.end.port) for w in bd.wirelist]
-        self._all("wires", [end for wire in ends for end in wire])
+        wires = [(wire.start, wire.end) for wire in bd.wirelist]
+        ends = [(self._number(end.block), end.port) for wire in wires for end in wire]
+        self.parts.append(f"wires {ends!r}")
+
+    def _number(self, block: Any) -> int:
+        """The number of a block, which is added if it is at an end of a wire alone."""
+        if id(block) not in self.seen:
+            self.add(block)
+        return self.seen[id(block)]
 
     def _object(self, value: Any) -> None:
         """Add an object of this package or of bdsim: its class and its contents."""
-        self._name(type(value))
-        names = [n for c in type(value).__mro__ for n in getattr(c, "__slots__", ())]
-        slots = {name: getattr(value, name, None) for name in names if name != "__weakref__"}
-        for name, part in {**slots, **getattr(value, "__dict__", {})}.items():
-            if name not in _RUNTIME:
+        kind: Any = type(value)
+        if _package(kind) not in _OURS and not isinstance(value, BaseModel):
+            raise _UnseenError
+        self._name(kind)
+        parts = {name: getattr(value, name, None) for name in _slots(kind)}
+        parts.update(getattr(value, "__dict__", {}))
+        lasting = [item for item in parts.items() if item[0] not in _RUNTIME]
+        self.parts.append(repr([item for item in lasting if type(item[1]) in _PLAIN]))
+        for name, part in lasting:
+            if type(part) not in _PLAIN:
                 self.parts.append(name)
                 self.add(part)
 
@@ -184,7 +197,15 @@ class _State:
         self._all("function", [bound, *cells])
 
 
-_PLAIN = (bool, int, float, complex, str, bytes, slice, Fraction)
+_PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes, slice, Fraction))
+"""Types whose texts tell their values, and the types."""
+
+
+@cache
+def _slots(kind: type) -> tuple[str, ...]:
+    """The slots of a class and of those that it inherits from."""
+    names = [name for c in kind.__mro__ for name in getattr(c, "__slots__", ())]
+    return tuple(name for name in names if name != "__weakref__")
 
 
 def _package(kind: type) -> str:
