@@ -54,7 +54,7 @@ def check_fitness(
             if isinstance(error.__cause__, ValueError) and len(node.sources) > 1:
                 _refuse_unlike(wiring.nodes, node, values, error)
             raise
-        total += sum(np.size(value) for value in values[i])
+        total += sum(1 if type(value) is float else np.size(value) for value in values[i])
         faults += _too_large(places, node, total)
         if faults:
             raise DiagramError(faults)

@@ -30,6 +30,8 @@ def expected_size(node: Node, inputs: Sequence[Any]) -> int:
     """The number of entries of a block's output if it can be larger than the inputs;
     otherwise 0.
     """
+    if all(type(value) is float for value in inputs):
+        return 0  # even a MUX gives but as many
     kind, shapes = node.block.type.upper(), [np.shape(value) for value in inputs]
     if kind == "MUX":
         return sum(prod(shape) for shape in shapes)

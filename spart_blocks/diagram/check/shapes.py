@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -44,9 +45,19 @@ def shapes_of(values: Sequence[Any]) -> list[Shape] | None:
     """The shapes of signals of numbers or symbols; None if one of them is something else, such as
     a pose or a dictionary.
     """
-    if any(isinstance(v, (dict, str)) or v is None or hasattr(v, "inv") for v in values):
+    kinds: list[Any] = [type(value) for value in values]
+    if not all(map(_is_of_numbers, kinds)):
         return None
-    return [tuple(v.shape) if hasattr(v, "shape") else np.shape(v) for v in values]
+    return [
+        () if kind is float else tuple(v.shape) if hasattr(v, "shape") else np.shape(v)
+        for kind, v in zip(kinds, values, strict=True)
+    ]
+
+
+@cache
+def _is_of_numbers(kind: type[Any]) -> bool:
+    """Whether a type is of numbers or symbols; poses have an inverse."""
+    return not issubclass(kind, (dict, str, type(None))) and not hasattr(kind, "inv")
 
 
 def shape_text(shape: Shape) -> str:

@@ -95,8 +95,14 @@ def ungated(block: Any) -> Any:
 
 def own_class(block: Any) -> type[Any]:
     """The class of a block; for a gated block that of its original."""
-    kind: type[Any] = getattr(type(block), "ungated", type(block))
-    return kind
+    kind: Any = type(block)
+    return _own_class(kind)
+
+
+@cache
+def _own_class(kind: type[Any]) -> type[Any]:
+    own: type[Any] = getattr(kind, "ungated", kind)
+    return own
 
 
 def _plain(block: Any) -> Any:

@@ -19,7 +19,7 @@ from spart_blocks.diagram.network.gates import at_tick
 from spart_blocks.diagram.network.loop_block import AlgebraicLoop
 from spart_blocks.program.program import Slot
 from spart_blocks.program.tracing.constructors import constructors_of_symbols
-from spart_blocks.program.tracing.faults import label_of, located, of_block
+from spart_blocks.program.tracing.faults import OfBlock, label_of, located
 from spart_blocks.program.tracing.holds import HeldOutput
 from spart_blocks.program.tracing.loops import solved
 from spart_blocks.program.tracing.parameters import Matter, Parameters
@@ -83,7 +83,7 @@ class Evaluation:
         slots, start = [], 0
         for node in self.nodes:
             if node.kind == kind:
-                with of_block(node):
+                with OfBlock(node):
                     width = np.asarray(node.block.getstate0(), dtype=float).size
                 slots.append(Slot(node.name, start, (width,)))
                 start += width
@@ -115,7 +115,7 @@ class Evaluation:
         out = self._call(node, "output", unread=node.unread, state=state)
         if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
             raise _error(node, wrong_outputs(out, len(node.out_ports)))
-        with of_block(node):
+        with OfBlock(node):
             return [_settled(node, value) for value in out]
 
     def _solved(self, node: Node) -> list[Any]:
@@ -128,7 +128,7 @@ class Evaluation:
         starts = loop.starts(values, self.block)
         inputs = [values[i][k] for i, k in node.sources]
         shapes = loop.settle(inputs, values, lambda member, _: self._shown(member))
-        with of_block(node):
+        with OfBlock(node):
             return solved(loop, shapes, starts, residual, values)
 
     def _shown(self, node: Node) -> list[Any]:
@@ -185,7 +185,7 @@ class Evaluation:
 
     def moved(self, node: Node, value: Any, method: str) -> Any:
         """The result of a method of a node as an array of the length of its state."""
-        with of_block(node):
+        with OfBlock(node):
             value = _settled(node, value)
         out = box(np.zeros(self.state[node.index].shape))
         try:

@@ -19,7 +19,7 @@ from spart_blocks.diagram.network.flatten import Node
 from spart_blocks.diagram.network.gates import RESTART
 from spart_blocks.program.parameter_paths import program_origins
 from spart_blocks.program.program import START, Slot
-from spart_blocks.program.tracing.faults import of_block
+from spart_blocks.program.tracing.faults import OfBlock
 from spart_blocks.program.tracing.rules import rule_of
 from spart_blocks.program.tracing.symbol import box, symbols, unbox
 from spart_blocks.robot import Robot
@@ -105,9 +105,11 @@ def _uses(node: Node) -> Iterable[_Use]:
     found = {}
     for name in rule_of(node.block).tunable:
         value = node.block.__dict__.get(name)
-        with of_block(node):
-            array = np.asarray(0.0 if value is None else value)
-        if value is not None and array.dtype.kind in "fiu":
+        if value is None:
+            continue
+        with OfBlock(node):
+            array = np.asarray(value)
+        if array.dtype.kind in "fiu":
             array = array.astype(float)
             if np.isfinite(array).all():  # a limit at infinity is none
                 found[name] = array
@@ -188,7 +190,7 @@ def _has_state(node: Node) -> bool:
 
 
 def _start(node: Node) -> _Use:
-    with of_block(node):
+    with OfBlock(node):
         x0 = np.ravel(np.asarray(node.block.getstate0(), dtype=float))
     given = None if node.part is None else node.part.given.get(START)
     return _Use(node, START, x0, given.name if given else f"{node.name}.{START}")

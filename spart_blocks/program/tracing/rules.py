@@ -512,7 +512,7 @@ def rule_of(block: Any) -> Rule:
     """How to trace a block. A block of bdsim that is not in RULES gets a rule that refuses it, with
     the reason.
     """
-    kind: Any = gates.own_class(block)
+    kind: Any = type(block)
     rule = _bdsim_rule(kind)
     if rule is not None:
         gate = gates.gate_of(block)
@@ -528,7 +528,8 @@ def rule_of(block: Any) -> Rule:
 
 @cache
 def _bdsim_rule(kind: type[Any]) -> Rule | None:
-    """The rule of a class of bdsim; None for other classes."""
+    """The rule of a class of bdsim, or of one that is gated; None for other classes."""
+    kind = getattr(kind, "ungated", kind)
     if not kind.__module__.startswith("bdsim.blocks."):
         return None
     key = f"{kind.__module__.removeprefix('bdsim.blocks.')}.{kind.__name__}"

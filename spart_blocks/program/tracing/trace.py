@@ -19,7 +19,7 @@ from spart_blocks.diagram.network.flatten import FlatDiagram, Node
 from spart_blocks.program.declared import with_units
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.tracing.evaluation import Evaluation
-from spart_blocks.program.tracing.faults import of_block, tracing
+from spart_blocks.program.tracing.faults import OfBlock, tracing
 from spart_blocks.program.tracing.holds import holds_of, with_holds
 from spart_blocks.program.tracing.resets import BlockStates, call_event
 from spart_blocks.program.tracing.rules import (
@@ -131,7 +131,7 @@ def _crossings(traced: Evaluation) -> tuple[tuple[Crossing, ...], list[Any]]:
         if watch is not None:
             block = traced.block(node)
             watched = traced.run(node, lambda t, inputs, x, w=watch, b=block: w(b, t, inputs, x))
-            with of_block(node):
+            with OfBlock(node):
                 found += crossings_of(node, len(watched))
                 values += watched
     return tuple(found), [np.array(values, dtype=object)] if values else []
@@ -147,7 +147,7 @@ def _edges(traced: Evaluation, until: float) -> tuple[tuple[str, ...], Any, floa
         edges = rule_of(node.block).edges
         if edges is None and type(node.block).__module__.startswith("bdsim."):
             continue
-        with of_block(node):
+        with OfBlock(node):
             times = started(node, until) if edges is None else list(edges(traced.block(node)))
             declared = declared or bool(edges is None and times)
             for first, period in times:
@@ -179,7 +179,7 @@ def _projection(traced: Evaluation, wiring: FlatDiagram) -> Any:
 def _projected(traced: Evaluation, node: Node) -> Any:
     x, block, rule = traced.state[node.index], traced.block(node), rule_of(node.block)
     if rule.project is not None:
-        with of_block(node):
+        with OfBlock(node):
             return rule.project(block, x)
     own = attribute(block, "project")
     if own is None:
@@ -211,7 +211,7 @@ def _held(traced: Evaluation, wiring: FlatDiagram, rates: list[Any]) -> Any:
     for k, (node, slot) in enumerate(zip(wiring.of_kind("continuous"), traced.states, strict=True)):
         deriv = correction(node.block)
         if deriv is not None:
-            with of_block(node):
+            with OfBlock(node):
                 rate = deriv(traced.block(node), traced.t, traced.inputs(node), start[slot.part])
             parts[k], limited = traced.moved(node, rate, "deriv"), True
     return traced.function("held", parts, "xdot", x_start=column) if limited else None

@@ -86,8 +86,8 @@ class Interpreter(Engine):
         self._stopping = [
             n for n, block in blocks.items() if attribute(block, "next_stop") is not None
         ]
-        self._jumping = [n for n in blocks if hasattr(blocks[n], "jumped")]
-        self._completing = [n for n in blocks if getattr(blocks[n], "told_of_steps", False)]
+        self._jumping = [n for n in blocks if attribute(blocks[n], "jumped") is not None]
+        self._completing = [n for n in blocks if attribute(blocks[n], "told_of_steps")]
         by_rule = {n: rule_of(block).project for n, block in blocks.items()}
         self._projected = {
             n: rule

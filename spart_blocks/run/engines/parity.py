@@ -199,16 +199,18 @@ def _check_signals(
     native: Native, nodes: Sequence[Node], values: Values, t: float, y: Any, within: float
 ) -> None:
     flat: list[Any] = []
+    shaped = False
     for node in nodes:
         for value in values[node.index]:
             if isinstance(value, float):
                 flat.append(value)
             else:
                 flat += np.ravel(value).tolist()
+                shaped = True
     want = np.array(flat)
     # One comparison for all; signal by signal only if that fails, for the shapes at the start, and
     # for a few.
-    if t and want.shape == y.shape:
+    if (t or not shaped) and want.shape == y.shape:
         near = np.abs(y - want) <= within * np.maximum(1.0, np.abs(want))
         if (near | ~np.isfinite(want)).all():
             return
