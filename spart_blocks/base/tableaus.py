@@ -17,9 +17,12 @@ if TYPE_CHECKING:  # names alone are asked for by commands that need no numbers
 
     Floats = NDArray[np.float64]
 
-FixedStepMethod = Literal["euler", "heun", "RK4"]
+ExplicitStepMethod = Literal["euler", "heun", "RK4"]
+EXPLICIT_STEP: tuple[ExplicitStepMethod, ...] = get_args(ExplicitStepMethod)
+"""The explicit methods below without error control, in any order."""
+FixedStepMethod = Literal[ExplicitStepMethod, "Rodas3"]
 FIXED_STEP: tuple[FixedStepMethod, ...] = get_args(FixedStepMethod)
-"""The methods below without error control, in any order."""
+"""The same with the linearly implicit one, for stiff equations."""
 RECOMMENDED: FixedStepMethod = "RK4"
 """The one of them that is the default and that hints name first."""
 PairMethod = Literal["RK45", "Tsit5", "DOP853", "Vern7", "Vern8"]
@@ -34,8 +37,9 @@ STIFF: StiffMethod = "Rodas5P"
 
 @dataclass(frozen=True)
 class Implicit:
-    """What makes a method linearly implicit (a Rosenbrock method). Its first and its last stage are
-    the slopes at both ends, with zero weights; each stage i between them solves
+    """What makes a method linearly implicit (a Rosenbrock method). Its first stage is the slope at
+    the start of a step, and with error control its last one that at the end, both with zero
+    weights; each stage i of the others solves
 
         (I / gamma - h J) K_i = f(t + c_i h, x + h sum_j A_ij K_j) + sum_j C_ij K_j + h d_i df/dt
 
@@ -110,8 +114,8 @@ class Tableau:
         s = len(self.b)
         W, Gamma = np.eye(len(self.c)), np.zeros_like(self.A)
         if self.implicit is not None:
-            inner = slice(1, s - 1)
-            inverse = np.eye(s - 2) / self.implicit.gamma - self.implicit.C[inner, inner]
+            inner = slice(1, s if self.e is None else s - 1)
+            inverse = np.eye(len(W[inner])) / self.implicit.gamma - self.implicit.C[inner, inner]
             W[inner, inner] = Gamma[inner, inner] = np.linalg.inv(inverse)
         A = self.A @ W
         return A, (A + Gamma)[:s, :s], W[:s, :s], self.b @ W[:s, :s]
@@ -327,10 +331,26 @@ def _rodas5p() -> Tableau:
     return Tableau(A, b, times, 5, e, _in_powers(P.tolist()), implicit=implicit)
 
 
+def _rodas3() -> Tableau:
+    """RODAS3 by A. Sandu et al., "Benchmarking stiff ODE solvers for atmospheric chemistry problems
+    II: Rosenbrock solvers", Atmos. Environ. 31 (1997), table 1: of four implicit stages, stiffly
+    accurate and L-stable.
+    """
+    import numpy as np
+
+    A, C = np.zeros((5, 5)), np.zeros((5, 5))
+    A[3, 1], A[4, 1:4] = 2.0, (2.0, 0.0, 1.0)
+    C[2, 1], C[3, 1:3], C[4, 1:4] = 4.0, (1.0, -1.0), (1.0, -1.0, -8 / 3)
+    implicit = Implicit(0.5, C, np.array([0.0, 0.5, 1.5, 0.0, 0.0]))
+    b, c = np.array([0.0, 2.0, 0.0, 1.0, 1.0]), np.array([0.0, 0.0, 0.0, 1.0, 1.0])
+    return Tableau(A, b, c, 3, implicit=implicit)
+
+
 _MAKERS: dict[str, Callable[[], Tableau]] = {
     "euler": lambda: _explicit([], [1.0], 1),
     "heun": lambda: _explicit([[1.0]], [0.5, 0.5], 2),
     "RK4": lambda: _explicit([[0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1 / 6, 1 / 3, 1 / 3, 1 / 6], 4),
+    "Rodas3": _rodas3,
     CONTROLLED: _dormand_prince,
     "Tsit5": _tsitouras,
     "DOP853": _dormand_prince_8,

@@ -22,6 +22,7 @@ from spart_blocks.export.schedule import (
     acting_of,
     eventful,
 )
+from spart_blocks.program.linearised import linearised_for
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.tracing.switching import UpcomingSwitches
 from spart_blocks.run.constants import AHEAD, LOCATED
@@ -32,7 +33,15 @@ from spart_blocks.run.events.crossings import locate
 from spart_blocks.run.events.stops import within
 from spart_blocks.run.record.record import Dense, Keeper
 from spart_blocks.run.solvers.choice import segment_solver
-from spart_blocks.run.solvers.steps import Trial, equal_length, is_last, try_, up_to
+from spart_blocks.run.solvers.steps import (
+    Derivatives,
+    Trial,
+    equal_length,
+    is_last,
+    linear_over,
+    try_,
+    up_to,
+)
 from spart_blocks.run.start import prepare
 
 
@@ -55,6 +64,7 @@ class Stepper:
         self.x: Floats = self._projected(0.0, part.program.x0.copy())
         self._rows = entries_of(part.outputs)
         self._acting = acting_of(self.program)
+        self._linear = linearised_for(self.program, schedule.tableau)
 
     @property
     def t(self) -> float:
@@ -154,12 +164,18 @@ class Stepper:
                 reach = float(self._called(program.reach, t, x, self.xd)[0])
                 h = equal_length(b - t, reach)
                 last = is_last(h, b - t)
-            slope = rates(t, x)
+            begun = t, x, rates(t, x)
+            derivatives = self._derivatives(min(max(t, lo), hi), x)
 
-            def tried(h: float, t: float = t, x: Floats = x, slope: Floats = slope) -> Trial:
-                return try_(method, rates, t, x, slope, h, self._own_steps)
+            def tried(
+                h: float,
+                begun: tuple[float, Floats, Floats] = begun,
+                derivatives: Derivatives | None = derivatives,
+            ) -> Trial:
+                linear = linear_over(method, derivatives, h)
+                return try_(method, rates, *begun, h, self._own_steps, linear)
 
-            after, found = tried(h).x, None
+            slope, after, found = begun[2], tried(h).x, None
             if program.reach is not None and n < MOST_STEPS:
                 found = self._crossing(tried, before, t, h, min(t + h, hi))
             if found is None and self._over_surface(rates, t, h, x, slope, after, (lo, hi)):
@@ -171,7 +187,7 @@ class Stepper:
                 x = self._projected(t, after)
                 continue
             at, k = found
-            moved, _ = up_to(method, rates, t, x, slope, at, self._own_steps)
+            moved, _ = up_to(method, rates, *begun, at, self._own_steps, derivatives)
             t += at
             crossing = self._acting.of[k]
             if not crossing.crossed(before[k], self._watched(t, moved, self.xd)[k]):
@@ -181,6 +197,13 @@ class Stepper:
             if status == FAULT:
                 return x, status
         return x, OK
+
+    def _derivatives(self, t: float, x: Floats) -> Derivatives | None:
+        """The derivatives of the rates at the start of a step, for a linearly implicit method."""
+        if self._linear is None:
+            return None
+        start = () if self.program.held is None else (x,)
+        return self._linear.parted(self._called(self._linear.function, t, x, self.xd, *start))
 
     def _over_surface(
         self,

@@ -15,9 +15,17 @@ from math import ceil, gcd, lcm
 from typing import Any
 
 from spart_blocks.base.errors import DiagramError, Fault, InputError
-from spart_blocks.base.tableaus import FIXED_STEP, RECOMMENDED, FixedStepMethod, Tableau, tableau
+from spart_blocks.base.tableaus import (
+    EXPLICIT_STEP,
+    FIXED_STEP,
+    RECOMMENDED,
+    FixedStepMethod,
+    Tableau,
+    tableau,
+)
 from spart_blocks.diagram.network.clocks import Clock, meant
 from spart_blocks.program.c.writer import MOST_CONTACTS, entries_named, firsts_of
+from spart_blocks.program.linearised import can_linearise
 from spart_blocks.program.program import Program
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.program.tracing.switching import Crossing
@@ -203,6 +211,7 @@ def schedule_of(part: Subdiagram, rate: float | None = None, method: str = RECOM
     """
     method = checked_method(method)
     refuse_untraced_events(part.program, "become code")
+    refuse_implicit(part.program, method)
     clocks = part.program.clocks
     step = _step(clocks or part.around, rate, bool(part.program.states))
     _refuse_between(clocks, step)
@@ -250,6 +259,27 @@ def checked_method(method: str) -> FixedStepMethod:
         hint = f"there are {', '.join(FIXED_STEP)}"
         raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
     return method
+
+
+def refuse_implicit(program: Program, method: str) -> None:
+    """Raise DiagramError if code cannot integrate a program by a linearly implicit method."""
+    steps = tableau(method)
+    if steps is None or steps.implicit is None or not len(program.x0):
+        return
+    why = None
+    if slides(program):
+        why = "with run: {sliding: filippov} it has no derivatives along surfaces"
+    elif program.damped:
+        why = f"{program.damped[0]} has singular: damp, where derivatives are far too large"
+    elif not can_linearise(program):
+        why = "its derivatives are too long to be compiled"
+    if why is not None:
+        raise DiagramError(
+            Fault(
+                f"method {method} cannot integrate {program.name} in code: {why}",
+                hint=f"give another method: {', '.join(EXPLICIT_STEP)}",
+            )
+        )
 
 
 def _step(clocks: Sequence[Clock], rate: float | None, moves: bool) -> Fraction:

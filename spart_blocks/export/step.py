@@ -46,6 +46,7 @@ from spart_blocks.program.c.writer import (
     Writer,
     handover_clocks,
     handovers_of,
+    implicit_text,
     rates_of,
     selected,
     sizes_of,
@@ -53,7 +54,9 @@ from spart_blocks.program.c.writer import (
     stepped_entries,
     tableau_tables,
     updates_of,
+    with_start,
 )
+from spart_blocks.program.linearised import linearised_for
 from spart_blocks.program.program import Program
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.tracing.loops import solvers_called_by
@@ -163,6 +166,7 @@ class _Source:
         self.nx, self.nd = len(self.program.x0), len(self.program.xd0)
         self.acting, self.eventful = acting_of(self.program), eventful(self.program)
         self.number = number_type(self.program, real)
+        self.linear = linearised_for(self.program, schedule.tableau)
         dialect = PLAIN[self.number]
         structs = (f"const {self.name}_inputs *u", f"const {self.name}_parameters *p")
         time = Argument(("double t",), ("t" if self.number == "double" else "(float)t",))
@@ -244,6 +248,7 @@ class _Source:
         acting, dialect, texts = self.acting, self.writer.dialect, []
         if self.nx or self.eventful:
             texts += tableau_tables(self.schedule.tableau, dialect, letters="abc")
+        texts += implicit_text(self.schedule.tableau, self.linear, dialect)
         if stepped := stepped_entries(self.program):
             texts.append(table("int", "sb_stepped", stepped))
         if acting.rows:
@@ -302,6 +307,8 @@ class _Source:
         """The functions of the continuous states."""
         program, function = self.program, self.writer.function
         texts = [function("sb_model_rates", rates_of(program))]
+        if self.linear is not None:
+            texts.append(function("sb_model_linearised", with_start(self.linear.function)))
         if program.advance is not None:
             texts.append(function("sb_model_advance", program.advance))
         if program.project is not None:

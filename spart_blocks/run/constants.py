@@ -16,6 +16,11 @@ this accuracy.
 SAME_STOP = 1e-12
 """Two stops are the same up to rounding if they differ by less than this fraction of the time."""
 
+MISFIT = 0.25
+"""A state goes straight between both ends of an implicit step if it moves by another way than its
+slopes there tell, by more than this fraction of their mean moduli.
+"""
+
 # --- crossings -----------------------------------------------------------------------------
 
 BEFORE = 5e-11

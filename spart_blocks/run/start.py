@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Literal
 
 from spart_blocks.base.errors import Fault, InputError, brief, warn
-from spart_blocks.base.tableaus import FIXED_STEP, RECOMMENDED
+from spart_blocks.base.tableaus import EXPLICIT_STEP, FIXED_STEP, RECOMMENDED
 from spart_blocks.diagram.network.clocks import Clock, exact, meant
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.c.compiler import compiler_name
@@ -122,16 +122,16 @@ def _check_solver(engine: Engine, solver: str) -> None:
             Fault(
                 f"{name} steps by itself, and solver {solver} chooses its own steps",
                 hint=f"give run: {{solver: {RECOMMENDED}, max_step: 0.01}}, or another of "
-                f"fixed steps: {', '.join(_fixed_steps()[1:])}",
+                f"fixed steps: {', '.join(_listed(FIXED_STEP)[1:])}",
             )
             for name in engine.fixed
         ]
         raise InputError(faults)
 
 
-def _fixed_steps() -> list[str]:
-    """The fixed-step methods, the recommended one first."""
-    return [RECOMMENDED, *(name for name in FIXED_STEP if name != RECOMMENDED)]
+def _listed(methods: Sequence[str]) -> list[str]:
+    """Fixed-step methods, the recommended one first."""
+    return [RECOMMENDED, *(name for name in methods if name != RECOMMENDED)]
 
 
 _LEAST_RTOL = 1e-6
@@ -139,10 +139,11 @@ _LEAST_RTOL = 1e-6
 
 def _check_damped(engine: Engine, options: RunOptions) -> None:
     """Raise InputError for solvers that change the energy where loops lose rank. Multistep methods
-    violate the loop constraints there, and error control takes short steps in the pose itself,
-    where the motion is undetermined. Measured in docs/closed_chains.md.
+    violate the loop constraints there, error control takes short steps in the pose itself, where
+    the motion is undetermined, and implicit steps follow derivatives that are far too large there.
+    Measured in docs/closed_chains.md.
     """
-    if not engine.damped or options.solver in FIXED_STEP:
+    if not engine.damped or options.solver in EXPLICIT_STEP:
         return
     if options.solver == "RK45" and options.rtol >= _LEAST_RTOL:
         return
@@ -154,7 +155,7 @@ def _check_damped(engine: Engine, options: RunOptions) -> None:
             f"{name} has singular: damp, and solver {what} gains or loses energy where its loops "
             "lose rank",
             hint=f"give run: {{solver: RK45}} with an rtol of {_LEAST_RTOL:g} or more, or fixed "
-            f"steps: {', '.join(_fixed_steps())}",
+            f"steps: {', '.join(_listed(EXPLICIT_STEP))}",
         )
         for name in engine.damped
     )

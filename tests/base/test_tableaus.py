@@ -7,9 +7,16 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from spart_blocks.base.tableaus import _MAKERS, FIXED_STEP, PAIRS, STIFF, tableau
+from spart_blocks.base.tableaus import (
+    _MAKERS,
+    EXPLICIT_STEP,
+    FIXED_STEP,
+    PAIRS,
+    STIFF,
+    tableau,
+)
 from spart_blocks.diagram import Solver
-from spart_blocks.run.solvers.stability import stable_step
+from spart_blocks.run.solvers.stability import growth_of, stable_step
 
 
 def test_the_names_are_those_of_the_table():
@@ -17,18 +24,20 @@ def test_the_names_are_those_of_the_table():
     assert set(FIXED_STEP) == fixed
     assert {*PAIRS, STIFF} == _MAKERS.keys() - fixed
     assert _MAKERS.keys() <= set(get_args(Solver))
-    assert tableau(STIFF).implicit is not None
+    explicit = {name for name in _MAKERS if tableau(name).implicit is None}
+    assert explicit == {*EXPLICIT_STEP, *PAIRS}
 
 
 @pytest.mark.parametrize("name", sorted(_MAKERS.keys() - {STIFF}))
 def test_a_step_of_a_method_is_the_exponential_up_to_its_order(name):
-    # Of x' = x the step is 1 + sum b A^k 1 h^(k+1).
+    # Of x' = x the step is 1 + sum b B^k 1 h^(k+1).
     method = tableau(name)
-    s, k = len(method.b), np.ones(len(method.b))
+    _, B, _, b = method.slopes()
+    k = np.ones(len(b))
     for power in range(1, method.order + 1):
-        assert method.b @ k == pytest.approx(1 / math.factorial(power), rel=1e-10)
-        k = method.A[:s, :s] @ k
-    assert abs(method.b @ k * math.factorial(method.order + 1) - 1) > 1e-3
+        assert b @ k == pytest.approx(1 / math.factorial(power), rel=1e-10)
+        k = B @ k
+    assert abs(b @ k * math.factorial(method.order + 1) - 1) > 1e-3
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -58,8 +67,9 @@ def test_wrong_numbers_are_refused_when_a_table_is_made(field, of):
         replace(method, **{field: wrong})
 
 
-def test_the_linearly_implicit_method_meets_all_conditions_of_order_five():
-    A, B, _, b = tableau(STIFF).slopes()
+@pytest.mark.parametrize(("name", "order"), [(STIFF, 5), ("Rodas3", 3)])
+def test_a_linearly_implicit_method_meets_all_conditions_of_its_order(name, order):
+    A, B, _, b = tableau(name).slopes()
     one, two = A.sum(axis=1), B.sum(axis=1)  # of arguments, and of slopes
     conditions = {
         1: b.sum(), 2: b @ two, 3: b @ one**2, 6: b @ B @ two,
@@ -68,5 +78,15 @@ def test_the_linearly_implicit_method_meets_all_conditions_of_order_five():
         30: b @ (one * (A @ B @ two)), 20: b @ (A @ two) ** 2, 20.0001: b @ B @ one**3,
         40: b @ B @ (one * (A @ two)), 60: b @ B @ B @ one**2, 120: b @ B @ B @ B @ two,
     }  # fmt: skip
-    for number, found in conditions.items():
+    counts = {3: 4, 4: 8, 5: 17}
+    for number, found in list(conditions.items())[: counts[order]]:
         assert found == pytest.approx(1 / round(number), abs=3e-14)
+
+
+@pytest.mark.parametrize("name", sorted({*FIXED_STEP, STIFF} - {*EXPLICIT_STEP}))
+def test_a_linearly_implicit_method_damps_all_that_decays_and_at_once_what_decays_fast(name):
+    method = tableau(name)
+    assert growth_of(method, -1e12) < 1e-10
+    for angle in np.linspace(np.pi / 2, np.pi, 13):
+        for size in np.geomspace(1e-3, 1e6, 40):
+            assert growth_of(method, size * np.exp(1j * angle)) <= 1 + 1e-11

@@ -25,6 +25,7 @@ CASES = {
     "controller": (ARM, ["ctrl"], {}),
     "loop": (PD, [], {"rate": 500}),
     "euler": (PD, [], {"method": "euler"}),
+    "implicit": ("diagrams/signals/limited_servo.yaml", [], {"method": "Rodas3"}),
     "float": (PD, [], {"real": "float"}),
     "sampled": ("diagrams/spacecraft_sampled.yaml", ["ctrl", "hold"], {}),
     "nothing to do": (PD, ["qd"], {}),

@@ -70,6 +70,14 @@ def test_a_run_that_goes_through_unstable_is_told(load, engine):
     assert "give a max_step of at most 0.0013 s, or solver: auto" in str(warning.message)
 
 
+def test_implicit_steps_far_beyond_the_border_settle_without_a_word(load, engine):
+    options = {"T": 0.5, "solver": "Rodas3", "max_step": 0.1}  # 72 times RK4's border
+    results = sb.simulate(load(PD), engine=engine, every=0.1, **options)
+    x = results["states.x"][:, 0]
+    assert np.abs(x[1:]).max() < 0.2
+    assert abs(x[-1]) < 1e-4
+
+
 def test_what_grows_by_itself_is_not_blamed_on_the_step(load, engine):
     text = """
 blocks:

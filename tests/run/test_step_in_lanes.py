@@ -8,7 +8,7 @@ from ctypes import POINTER, c_double, c_int
 import numpy as np
 import pytest
 
-from spart_blocks.base.tableaus import FIXED_STEP, PAIRS, tableau
+from spart_blocks.base.tableaus import FIXED_STEP, PAIRS, STIFF, Implicit, tableau
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 from spart_blocks.program.c.text import with_headers
 
@@ -46,6 +46,8 @@ NUMBERS
 typedef struct {
   SB_REAL t, h, x[2], xn[2], xt[2], xm[2], K[2 * (MOST + 1)], g0[2], g1[2], gs[2], g[2];
   double A[MOST * MOST], b[MOST], c[MOST], e[2 * MOST], P[8 * MOST], order;
+  double gamma, C[MOST * MOST], d[MOST];
+  SB_REAL J[6], lu[4], row[2];
   int stages, all, estimates, made, dense, controlled;
   NUMBER crossed, staged;
   SB_REAL gap, limit;
@@ -87,6 +89,28 @@ typedef struct {
 #define SB_GAP(m) ((m)->gap)
 #define SB_P(m) ((m)->P)
 #define SB_DENSE_ORDER(m) ((m)->dense)
+#define SB_LINEARISES
+#define SB_GAMMA(m) ((m)->gamma)
+#define SB_GAMMAS(m) ((m)->C)
+#define SB_GAMMA_SUMS(m) ((m)->d)
+#define SB_ENTRIES(m) 4
+#define SB_ROW_STATES(m) pattern
+#define SB_ROW_STARTS(m) (pattern + 2)
+#define SB_COLUMNS(m) (pattern + 5)
+#define SB_DIAGONAL(m) (pattern + 9)
+#define SB_J(m) ((m)->J)
+#define SB_LU(m) ((m)->lu)
+#define SB_ROW(m) ((m)->row)
+static const int pattern[] = {0, 1, 0, 2, 4, 0, 1, 0, 1, 0, 3};
+static void sb_derivatives(walk *m, SB_REAL t, const SB_REAL *x, SB_REAL *out) {
+  (void)m;
+  out[0] = 0 * t;
+  out[1] = 1 + 0 * t;
+  out[2] = -2 * x[0] * x[1] * (1 + t * t / 16) - 1;
+  out[3] = (1 - x[0] * x[0]) * (1 + t * t / 16);
+  out[4] = 0 * t;
+  out[5] = (1 - x[0] * x[0]) * x[1] * t / 8;
+}
 static void sb_slope(walk *m, SB_REAL t, const SB_REAL *x, SB_REAL *out) {
   (void)m;
   out[0] = x[1];
@@ -111,12 +135,15 @@ static double lane_of(const SB_REAL *value, int lane) { (void)lane; return LANE(
    `found` (LANES, 4): time, states, and how many were cut. */
 void go(int stages, int all, int estimates, int dense, int controlled, double order,
         const double *A, const double *b, const double *c, const double *e, const double *P,
-        const double *start, double *found) {
+        double gamma, const double *C, const double *d, const double *start, double *found) {
   static walk w;
   SB_REAL cuts = {0}, zero = {0};
   NUMBER none = {0};
   w.stages = stages, w.all = all, w.estimates = estimates;
   w.dense = dense, w.controlled = controlled, w.order = order;
+  w.gamma = gamma;
+  for (int i = 0; i < all * all; i++) w.C[i] = C[i];
+  for (int i = 0; i < all; i++) w.d[i] = d[i];
   w.t = zero, w.crossed = none, w.staged = none, w.gap = zero, w.limit = 1 + zero;
   for (int i = 0; i < all * all; i++) w.A[i] = A[i];
   for (int i = 0; i < stages; i++) w.b[i] = b[i];
@@ -184,9 +211,12 @@ def gone(library, method, starts):
     tables += [np.zeros(1) if t is None else t for t in (method.estimates, method.P)]
     if method.e is None:
         tables[3] = np.zeros(len(method.b))
+    implicit = method.implicit or Implicit(0.0, np.zeros_like(method.A), np.zeros_like(method.c))
+    tables += [implicit.C, implicit.d]
     arrays = [np.ascontiguousarray(v, float) for v in (*tables, starts)]
     found = np.zeros((len(starts), 4))
     pointers = [v.ctypes.data_as(POINTER(c_double)) for v in (*arrays, found)]
+    pointers.insert(5, c_double(implicit.gamma))
     dense = 0 if method.P is None else method.P.shape[1]
     estimates = 2 if method.e2 is not None else 1
     counts = (len(method.b), len(method.c), estimates, dense, method.e is not None)
@@ -196,7 +226,7 @@ def gone(library, method, starts):
 
 
 @pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
-@pytest.mark.parametrize("name", [*FIXED_STEP, *PAIRS])
+@pytest.mark.parametrize("name", [*FIXED_STEP, *PAIRS, STIFF])
 def test_each_lane_goes_as_it_does_alone(name):
     method = tableau(name)
     together = gone(compiled(lanes=True), method, STARTS)
@@ -226,6 +256,7 @@ def test_the_step_compiles_as_a_kernel_of_cuda(tmp_path):
         r"static (void|SB_REAL|double) (sb_|lane_)", r"static __device__ \1 \2", text_of(ONE)
     )
     source = source.replace("void go(", 'extern "C" __global__ void go(')
+    source = source.replace("static const int", "static __device__ const int")
     source = source.replace("static walk w;", "walk w;").replace(
         "= {0}, zero = {0}", "= 0, zero = 0"
     )

@@ -198,7 +198,7 @@ def test_the_options_of_the_dialog_are_those_of_the_commands(folder):
         kinds = {one["kind"]: one for one in await page.ask("job-options")}
         assert set(kinds) == set(KINDS)
         options = {one["name"]: one for one in kinds["c"]["options"]}
-        assert options["method"]["choices"] == ["euler", "heun", "RK4"]
+        assert options["method"]["choices"] == ["euler", "heun", "RK4", "Rodas3"]
         assert options["verify"]["flag"]
         assert options["part"]["several"]
         assert not {"out", "root", "blocks"} & {

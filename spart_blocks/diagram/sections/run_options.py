@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, PositiveFloat
 
 from spart_blocks.base.errors import near_names
 from spart_blocks.base.tableaus import (
+    EXPLICIT_STEP,
     FIXED_STEP,
     PAIRS,
     FixedStepMethod,
@@ -50,8 +51,8 @@ SOLVERS_ELSEWHERE: dict[str, Solver] = {
     "ode4": "RK4",
     "ode5": "RK4",
     "ode8": "RK4",
-    "ode14x": "BDF",
-    "ode1be": "BDF",
+    "ode14x": "Rodas3",
+    "ode1be": "Rodas3",
     "daessc": "BDF",
     "variablestepauto": "auto",
     "variablestepdiscrete": "auto",
@@ -109,7 +110,8 @@ class RunOptions(Section):
         "tolerances, and an implicit method where a run is stiff; "
         f"explicit pairs with error control {', '.join(PAIRS)}; Rodas5P for stiff equations; "
         "SciPy's methods; CVODES (BDF) "
-        f"and Adams of SUNDIALS; or with fixed steps of max_step {', '.join(FIXED_STEP)}",
+        f"and Adams of SUNDIALS; or with fixed steps of max_step {', '.join(EXPLICIT_STEP)}, and "
+        "Rodas3 for stiff equations",
     )
     rtol: PositiveFloat = Field(default=1e-6, description="relative tolerance of the solver")
     atol: PositiveFloat = Field(default=1e-8, description="absolute tolerance of the solver")

@@ -11,6 +11,9 @@ typedef struct {
   SB_KEPT kept;
   double x[SB_ROOM(SB_NX)], next[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)], before[SB_ROOM(SB_NXD)];
   double room[(SB_STAGES + 3) * SB_ROOM(SB_NX)], g[4 * SB_CROSSINGS];
+#if SB_IS_IMPLICIT
+  double J[SB_ENTRIES(m) + SB_NX], lu[SB_ENTRIES(m)], row[SB_NX];
+#endif
 #if SB_SLIDES
   double normals[SB_CROSSINGS * SB_NX];
 #endif
@@ -303,6 +306,11 @@ static void sb_begin(sb_stepper *m, sb_space *space, const SB_STATE *s, const SB
   m->g = space->g;
   m->hit = space->hit;
   m->due = space->due;
+#if SB_IS_IMPLICIT
+  m->J = space->J;
+  m->lu = space->lu;
+  m->row = space->row;
+#endif
 #if SB_SLIDES
   m->normals = space->normals;
 #endif

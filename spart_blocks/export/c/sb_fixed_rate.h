@@ -19,6 +19,9 @@ typedef struct {
   SB_REAL *xd, *before;              /* discrete states, and those before ticks */
   SB_REAL *given, *x, *next, *spare; /* states: of SB_STATE, now, where a step leads; and room */
   SB_REAL *room, *g;                 /* room for steps, and for watched values */
+#if SB_IS_IMPLICIT
+  SB_REAL *J, *lu, *row; /* see SB_LINEARISES */
+#endif
   int crossed, staged;
   const int *due;
   int any_due, status;
@@ -49,6 +52,12 @@ typedef struct {
 #define SB_A(m) sb_rk_a
 #define SB_B(m) sb_rk_b
 #define SB_C(m) sb_rk_c
+#if SB_IS_IMPLICIT
+#define SB_LINEARISES
+#define SB_J(m) ((m)->J)
+#define SB_LU(m) ((m)->lu)
+#define SB_ROW(m) ((m)->row)
+#endif
 #define SB_CONTROLLED(m) 0
 #define SB_LONGEST(m) INFINITY
 #define SB_NG(m) SB_CROSSINGS
@@ -143,6 +152,12 @@ static double sb_within(const sb_stepper *m, double t) {
 #if !SB_EVENTFUL
 static void sb_slope(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out) {
   sb_model_rates(sb_within(m, t), x, m->xd, m->u, m->p, m->x, out);
+}
+#endif
+
+#if SB_IS_IMPLICIT
+static void sb_derivatives(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out) {
+  sb_model_linearised(sb_within(m, t), x, m->xd, m->u, m->p, m->x, out);
 }
 #endif
 
@@ -495,6 +510,9 @@ static int sb_update_to(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p)
 #if SB_NX
   const double end = sb_time(s->k + 1);
   SB_REAL next[SB_NX], spare[SB_NX], room[(SB_STAGES + 3) * SB_NX];
+#if SB_IS_IMPLICIT
+  SB_REAL J[SB_ENTRIES(m) + SB_NX], lu[SB_ENTRIES(m)], row[SB_NX];
+#endif
 #if SB_REACHES
   SB_REAL g[4 * SB_CROSSINGS];
 #endif
@@ -507,6 +525,11 @@ static int sb_update_to(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p)
   m.next = next;
   m.spare = spare;
   m.room = room;
+#if SB_IS_IMPLICIT
+  m.J = J;
+  m.lu = lu;
+  m.row = row;
+#endif
 #if SB_REACHES
   m.g = g;
 #endif

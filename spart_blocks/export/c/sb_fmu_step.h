@@ -1,4 +1,4 @@
-/* Co-simulation: a communication step in explicit Runge-Kutta steps, which end at ticks, known
+/* Co-simulation: a communication step in Runge-Kutta steps, which end at ticks, known
    switching times and crossings. Their length is controlled by the error estimate of an embedded
    method, to the importer's tolerance, or is constant, at most SB_STEP (sb_step.h). */
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.tableaus import CONTROLLED, PAIRS, RECOMMENDED, STIFF, Tableau, tableau
-from spart_blocks.export.schedule import checked_method, checked_rate
+from spart_blocks.export.schedule import checked_method, checked_rate, refuse_implicit
 from spart_blocks.program.c.dialects import literal
 from spart_blocks.program.c.text import macros
 from spart_blocks.program.c.writer import implicit_text, tableau_tables
@@ -56,7 +56,7 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
     Raises InputError for an invalid method or rate.
     """
     if method is not None:
-        checked_method(method)
+        refuse_implicit(part.program, checked_method(method))
     steps = USUAL_RATE if rate is None else checked_rate(rate)
     if not RATES[0] <= steps <= RATES[1]:
         raise InputError(f"the rate must be from {RATES[0]:g} to {RATES[1]:g} Hz, not {steps:g}")

@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +143,7 @@ def _simulated(
     import fmpy
 
     try:
-        with _feeding(part, fed):
+        with _feeding(part, fed), _with_steps_enough():
             return fmpy.simulate_fmu(
                 str(path),
                 fmi_type=kind.title().replace(" ", "").replace("-", ""),
@@ -189,6 +190,25 @@ def _feeding(part: Subdiagram, fed: Excitation) -> Iterator[None]:
         yield
     finally:
         simulation.Input = usual
+
+
+MOST_STEPS = 100_000
+"""Most steps of FMPy's solver between two samples, of which it takes 500: a jump of what is stiff
+needs more at these tolerances.
+"""
+
+
+@contextmanager
+def _with_steps_enough() -> Iterator[None]:
+    """Let FMPy's solver take more steps between two samples."""
+    from fmpy import sundials
+
+    usual = sundials.CVodeSolver
+    sundials.CVodeSolver = partial(usual, maxNumSteps=MOST_STEPS)
+    try:
+        yield
+    finally:
+        sundials.CVodeSolver = usual
 
 
 class _Fed:

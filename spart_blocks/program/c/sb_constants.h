@@ -13,6 +13,8 @@
                         the accuracy of switching times */
 #define SB_TOO_SHORT 10 /* units in the last place of time: the shortest step */
 #define SB_SAME_STOP 1e-12 /* of the time: two stops that differ by less differ by rounding */
+#define SB_MISFIT 0.25 /* of the mean moduli of the slopes at both ends of an implicit step: a state that
+                          moves by another way than they tell, by more than this, goes straight */
 
 /* Crossings. */
 #define SB_BEFORE 5e-11 /* s: stages of a step to a crossing stay before it by this, or */

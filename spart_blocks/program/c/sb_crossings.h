@@ -3,14 +3,24 @@
 #ifdef SB_LOCATES
 
 /* A step of length h to just after a crossing, with all its stages before it: if the rates jump
-   there, a stage after it would count for the whole step. */
+   there, a stage after it would count for the whole step. The rest is by the midpoint rule, or linearly
+   implicit, which keeps what is stiff stable. */
 SB_FUNCTION void sb_up_to(SB_SELF *m, SB_REAL h) {
   const int n = (int)SB_N(m);
   SB_REAL gap = SB_MIN(h, SB_MAX(SB_OF(SB_BEFORE), SB_PART * h)), *slope = SB_SLOPE(m);
   sb_try(m, h - gap);
-  sb_slope(m, SB_T(m) + h - gap, SB_XN(m), slope); /* the rest by the midpoint rule */
-  for (int i = 0; i < n; i++) SB_XM(m)[i] = SB_XN(m)[i] + (SB_SCALAR)0.5 * gap * slope[i];
-  sb_slope(m, SB_T(m) + h - (SB_SCALAR)0.5 * gap, SB_XM(m), slope);
+  sb_slope(m, SB_T(m) + h - gap, SB_XN(m), slope);
+#ifdef SB_LINEARISES
+  if (SB_GAMMA(m) > 0) {
+    sb_factor(m, gap);
+    sb_solve(m, slope);
+    for (int i = 0; i < n; i++) slope[i] /= SB_GAMMA(m);
+  } else
+#endif
+  {
+    for (int i = 0; i < n; i++) SB_XM(m)[i] = SB_XN(m)[i] + (SB_SCALAR)0.5 * gap * slope[i];
+    sb_slope(m, SB_T(m) + h - (SB_SCALAR)0.5 * gap, SB_XM(m), slope);
+  }
   for (int i = 0; i < n; i++) SB_XN(m)[i] += gap * slope[i];
 }
 
@@ -70,11 +80,19 @@ SB_FUNCTION void sb_dense(SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *SB_REST
     return;
   }
 #endif
-  /* Cubic Hermite between both ends. */
+  /* Cubic Hermite between both ends; of an implicit step a straight line where a state decays within it,
+     so that its slopes are far too large for the way between them. */
   SB_REAL s = theta, u = 1 - theta;
   for (int i = 0; i < n; i++) {
     SB_REAL x0 = SB_X(m)[i], x1 = SB_XN(m)[i], f0 = SB_K(m)[i], f1 = SB_SLOPE(m)[i];
-    out[i] = u * x0 + s * x1 + s * (s - 1) * ((1 - 2 * s) * (x1 - x0) + (s - 1) * h * f0 + s * h * f1);
+    SB_REAL bend = (1 - 2 * s) * (x1 - x0) + (s - 1) * h * f0 + s * h * f1;
+#ifdef SB_LINEARISES
+    if (SB_GAMMA(m) > 0) {
+      const SB_REAL off = h * (f0 + f1) - 2 * (x1 - x0);
+      bend = SB_SELECT(SB_ABS(off) > SB_MISFIT * h * (SB_ABS(f0) + SB_ABS(f1)), SB_OF(0), bend);
+    }
+#endif
+    out[i] = u * x0 + s * x1 + s * (s - 1) * bend;
   }
 }
 

@@ -31,7 +31,7 @@ SB_FUNCTION void sb_factor(SB_SELF *m, SB_REAL h) {
 /* Solve with these factors, in place. */
 SB_FUNCTION void sb_solve(SB_SELF *m, SB_REAL *SB_RESTRICT b) {
   const int n = (int)SB_N(m);
-  const int *starts = SB_ROW_STARTS(m), *columns = SB_COLUMNS(m), *diagonal = SB_DIAGONAL(m), *order = SB_STATE(m);
+  const int *starts = SB_ROW_STARTS(m), *columns = SB_COLUMNS(m), *diagonal = SB_DIAGONAL(m), *order = SB_ROW_STATES(m);
   const SB_REAL *SB_RESTRICT lu = SB_LU(m);
   SB_REAL *SB_RESTRICT y = SB_ROW(m);
   for (int i = 0; i < n; i++) {
@@ -51,7 +51,7 @@ SB_FUNCTION void sb_solve(SB_SELF *m, SB_REAL *SB_RESTRICT b) {
 SB_INLINE void sb_implicit_stage(SB_SELF *m, int s, SB_REAL h) {
   const int n = (int)SB_N(m), stages = (int)SB_STAGES_OF(m);
   const SB_REAL *drift = SB_J(m) + SB_ENTRIES(m), part = h * SB_GAMMA_SUMS(m)[s];
-  SB_REAL *K = SB_K(m) + s * n, *more = SB_XM(m);
+  SB_REAL *K = SB_K(m) + s * n, *more = SB_ROW(m); /* free until it is solved */
   if (s == 1) {
     for (int i = 0; i < n; i++) K[i] = SB_K(m)[i] + part * drift[i];
   } else {

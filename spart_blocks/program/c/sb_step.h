@@ -1,6 +1,6 @@
 /* One step of a run, shared by the loops of simulations, sweeps, FMUs and exported C.
 
-   An explicit Runge-Kutta step by a tableau, its length, its dense output, the location of zero
+   A Runge-Kutta step by a tableau, its length, its dense output, the location of zero
    crossings, and events at one time: ticks and changes of modes. The step control and the
    choice of the first step are those of E. Hairer, S. P. Norsett, G. Wanner, "Solving Ordinary
    Differential Equations I" (1993), sec. II.4.
@@ -22,7 +22,7 @@
 
    SB_LINEARISES: methods may be linearly implicit, with SB_GAMMA(m) > 0 (see Implicit in
      base/tableaus.py). Then also SB_GAMMAS(m), its C, and SB_GAMMA_SUMS(m), its d; the pattern of the
-     factors (see program/linearised.py): SB_ENTRIES(m), SB_STATE(m), the state of each row, SB_ROW_STARTS(m),
+     factors (see program/linearised.py): SB_ENTRIES(m), SB_ROW_STATES(m), the state of each row, SB_ROW_STARTS(m),
      SB_COLUMNS(m), SB_DIAGONAL(m); sb_derivatives(m, t, x, out), J in this pattern, then df/dt, into
      SB_J(m); room in SB_LU(m), for SB_ENTRIES(m), and SB_ROW(m), for SB_N(m).
    SB_FIXED: sizes and the tableau are constants: sums over stages are unrolled.
@@ -232,7 +232,7 @@ SB_FUNCTION void sb_try(SB_SELF *m, SB_REAL h) {
   SB_UNROLLED
   for (int s = 1; s < stages; s++) {
 #ifdef SB_LINEARISES
-    if (SB_GAMMA(m) > 0 && s < stages - 1) {
+    if (SB_GAMMA(m) > 0 && s < stages - (SB_CONTROLLED(m) != 0)) { /* else the slope at the end */
       sb_implicit_stage(m, s, h);
       continue;
     }

@@ -194,7 +194,7 @@ def implicit_text(
         "SB_GAMMA(m)": dialect.scalar_constant(method.implicit.gamma),
         "SB_ENTRIES(m)": len(linear.columns),
     }
-    places = {"GAMMAS": "gammas", "GAMMA_SUMS": "gamma_sums", "STATE": "order"}
+    places = {"GAMMAS": "gammas", "GAMMA_SUMS": "gamma_sums", "ROW_STATES": "order"}
     places |= {"ROW_STARTS": "starts", "COLUMNS": "columns", "DIAGONAL": "diagonal"}
     sizes |= {f"SB_{name}(m)": f"{prefix}{place}" for name, place in places.items()}
     rows = {"gammas": method.implicit.C.ravel().tolist(), "gamma_sums": method.implicit.d.tolist()}

@@ -151,7 +151,7 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_GAMMAS(r) ((r)->C)
 #define SB_GAMMA_SUMS(r) ((r)->d)
 #define SB_ENTRIES(r) ((r)->entries)
-#define SB_STATE(r) ((r)->program->order)
+#define SB_ROW_STATES(r) ((r)->program->order)
 #define SB_ROW_STARTS(r) ((r)->program->starts)
 #define SB_COLUMNS(r) ((r)->program->columns)
 #define SB_DIAGONAL(r) ((r)->program->diagonal)

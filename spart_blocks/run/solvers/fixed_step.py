@@ -1,4 +1,6 @@
-"""Explicit Runge-Kutta steps without error control, with the interface of SciPy's solvers."""
+"""Runge-Kutta steps without error control, explicit or linearly implicit, with the interface of
+SciPy's solvers.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,14 @@ from scipy.integrate import OdeSolver
 from spart_blocks.base.tableaus import Tableau
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.solvers.steps import (
+    Derivatives,
     OwnSteps,
     Rates,
     Trial,
     dense,
     equal_length,
     is_last,
+    linear_over,
     try_,
     up_to,
 )
@@ -25,6 +29,8 @@ from spart_blocks.run.solvers.steps import (
 class FixedStep(OdeSolver):  # type: ignore[misc]
     """A Runge-Kutta method without error control, with the interface of SciPy's solvers. Steps are
     equal within an interval and at most `step` [s] long.
+
+    derivatives: (t, x) -> df/dx (n,n) and df/dt (n,), for a linearly implicit method.
     """
 
     t: float
@@ -40,9 +46,13 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         method: Tableau,
         step: float,
         own_steps: OwnSteps | None = None,
+        derivatives: Callable[[float, Floats], Derivatives] | None = None,
     ) -> None:
         super().__init__(rates, t0, x0, t1, vectorized=False)
         self.method, self.step_limit, self.own_steps = method, step, own_steps
+        self.derivatives = derivatives if method.implicit is not None else None
+        self._linear: Derivatives | None = None
+        """The derivatives at the start of the last step."""
         self.slope: Floats = self.fun(t0, self.y)
         self.stage: Floats = self.y
         """The state of the last stage."""
@@ -51,6 +61,8 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         left = self.t_bound - self.t
         h = equal_length(left, self.step_limit)
         t = self.t_bound if is_last(h, left) else self.t + h
+        if self.derivatives is not None:
+            self._linear = self.derivatives(self.t, self.y)
         x, _, stage = self._tried(self.t, self.y, self.slope, h)
         slope = self.fun(t, x)
         if not np.isfinite(x).all() or not np.isfinite(slope).all():
@@ -60,7 +72,8 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         return True, None
 
     def _tried(self, t: float, x: Floats, slope: Floats, h: float) -> Trial:
-        return try_(self.method, self.fun, t, x, slope, h, self.own_steps)
+        linear = linear_over(self.method, self._linear, h)
+        return try_(self.method, self.fun, t, x, slope, h, self.own_steps, linear)
 
     def tried(self, t: float) -> Trial:
         """The last step repeated so that it ends at t. No stage is after t, where the equations
@@ -84,7 +97,8 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         (start, _), (x, _), (slope, _) = self._ends
         h = t - start
         self.t = t
-        self.y, self.slope = up_to(self.method, self.fun, start, x, slope, h, self.own_steps)
+        how = (self.own_steps, self._linear)
+        self.y, self.slope = up_to(self.method, self.fun, start, x, slope, h, *how)
         if not crossed(self.y):
             self.y = self.at(t)
             self.slope = self.fun(t, self.y)

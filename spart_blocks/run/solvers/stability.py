@@ -1,8 +1,9 @@
 """Checks that the steps of a method without error control are short enough for stability.
 
 For x' = lam x, a Runge-Kutta step of length h multiplies x by R(h lam), with R(z) = 1 + z b (I - z
-A)^-1 1. If a mode decays (Re lam < 0) but |R| > 1, its growth is caused by the step alone. Source:
-E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II" (1996), sec. IV.2.
+B)^-1 1; of an explicit method B = A. If a mode decays (Re lam < 0) but |R| > 1, its growth is
+caused by the step alone. Source: E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II"
+(1996), sec. IV.2.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ class UnstableMode(NamedTuple):
 
 def growth_of(method: Tableau, z: complex) -> float:
     """|R(z)| of a method."""
-    s = len(method.b)
-    k = np.linalg.solve(np.eye(s) - z * method.A[:s, :s], np.ones(s, dtype=complex))
-    return float(abs(1 + z * (method.b @ k)))
+    _, B, _, b = method.slopes()
+    k = np.linalg.solve(np.eye(len(b)) - z * B, np.ones(len(b), dtype=complex))
+    return float(abs(1 + z * (b @ k)))
 
 
 def stable_step(method: Tableau, eigenvalue: complex) -> float:
@@ -115,9 +116,11 @@ def warn_of_instability(run: Run) -> None:
 
 
 def _fixed(run: Run) -> Tableau | None:
-    """The run's method, if it has no error control and integrates all states; otherwise None."""
+    """The run's method, if it is explicit without error control and integrates all states;
+    otherwise None. With an implicit one no mode that decays can grow.
+    """
     method = tableau(run.options.solver)
-    if method is None or method.e is not None or not len(run.x):
+    if method is None or method.e is not None or method.implicit is not None or not len(run.x):
         return None
     own = run.engine.advance(float(run.t), 0.0, run.x, run.xd) if run.engine.fixed else {}
     return None if own else method

@@ -24,6 +24,7 @@ from spart_blocks.run.constants import (
     BEFORE,
     FIRST_GAP,
     LENGTHEN,
+    MISFIT,
     PART,
     SAFETY_OF_STEPS,
     SHORTEN,
@@ -85,9 +86,10 @@ def try_(
 ) -> Trial:
     """One trial step. linear: of the rates at its start, for a linearly implicit method."""
     slopes, state = [slope], x
+    explicit = len(method.b) - 1 if method.e is not None else None  # it ends on that slope
     for s, c in enumerate(method.c.tolist()[1 : len(method.b)], start=1):
         state = stage(method, s, x, slopes, h)
-        if linear is None or s == len(method.c) - 1:
+        if linear is None or s == explicit:
             slopes.append(rates(t + c * h, state))
         else:
             found = slope if s == 1 else rates(t + c * h, state)
@@ -128,6 +130,11 @@ class Linear:
         implicit = self.implicit
         more = combined(implicit.C[s, :s].tolist(), slopes)
         return self.solved(rates + more + self.h * implicit.d[s] * self.drift)
+
+
+def linear_over(method: Tableau, derivatives: Derivatives | None, h: float) -> Linear | None:
+    """What a step of length h needs of the derivatives at its start; None for an explicit one."""
+    return None if derivatives is None else Linear(method, derivatives, h)
 
 
 def differences(rates: Rates, t: float, x: Floats, sizes: Floats, left: float) -> Derivatives:
@@ -257,17 +264,23 @@ def up_to(
     slope: Floats,
     h: float,
     own_steps: OwnSteps | None = None,
+    derivatives: Derivatives | None = None,
 ) -> tuple[Floats, Floats]:
     """The state at the end of a step of length h, which is just after a crossing, and the slope
-    there.
+    there. derivatives: of the rates at its start, for a linearly implicit method.
 
-    All stages of the Runge-Kutta step stay before the crossing; a short midpoint step follows. If
-    the rates jump at the crossing, a stage behind it would affect the whole step.
+    All stages of the Runge-Kutta step stay before the crossing; a short midpoint step follows, or
+    a linearly implicit one, which keeps what is stiff stable. If the rates jump at the crossing, a
+    stage behind it would affect the whole step.
     """
     gap = min(h, max(BEFORE, PART * h))
-    near = try_(method, rates, t, x, slope, h - gap, own_steps).x
-    middle = near + 0.5 * gap * rates(t + h - gap, near)  # the rest by the midpoint rule
-    last = rates(t + h - 0.5 * gap, middle)
+    linear, rest = (linear_over(method, derivatives, length) for length in (h - gap, gap))
+    near = try_(method, rates, t, x, slope, h - gap, own_steps, linear).x
+    last = rates(t + h - gap, near)
+    if rest is None:
+        last = rates(t + h - 0.5 * gap, near + 0.5 * gap * last)
+    else:
+        last = rest.solved(last) / rest.implicit.gamma
     return near + gap * last, last
 
 
@@ -295,7 +308,8 @@ def dense(
     """The state at t + theta h within a step: (n,), or (n, N) for theta (N,).
 
     slopes: of `make_dense`; a method without its own dense output needs only the first. after:
-    state at its end. last: slope there.
+    state at its end. last: slope there. Of an implicit step it is then a straight line where a
+    state decays within the step, so that its slopes are far too large for the way between them.
     """
     at = np.asarray(theta, dtype=float)
 
@@ -312,4 +326,9 @@ def dense(
         return state
     left, bend = 1 - at, at * (at - 1)  # cubic Hermite between both ends
     ends = over(x, left) + over(after, at) + over(after - x, bend * (1 - 2 * at))
-    return ends + over(slopes[0], bend * (at - 1) * h) + over(last, bend * at * h)
+    curved = ends + over(slopes[0], bend * (at - 1) * h) + over(last, bend * at * h)
+    if method.implicit is None:
+        return curved
+    off = np.abs(h * (slopes[0] + last) - 2 * (after - x))
+    straight = off > MISFIT * h * (np.abs(slopes[0]) + np.abs(last))
+    return np.where(straight, (over(x, left) + over(after, at)).T, curved.T).T

@@ -207,7 +207,8 @@ class Stepwise(SegmentSolver):
         name, self.trial = name or self.method, None
         method = tableau(name)
         if method is not None and method.e is None:
-            return FixedStep(rates, t0, x, t1, method, run.fixed_step, self._own_steps)
+            how = (self._own_steps, self._derivatives)
+            return FixedStep(rates, t0, x, t1, method, run.fixed_step, *how)
         arguments: dict[str, Any] = {"rtol": options.rtol, "atol": options.atol}
         reach = run.engine.reach(t0, x) / 2  # LSODA's steps cannot be bounded later
         if options.max_step is not None or np.isfinite(reach):

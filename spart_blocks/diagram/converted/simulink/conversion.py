@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, Place, brief
+from spart_blocks.base.tableaus import FIXED_STEP
 from spart_blocks.diagram.converted.draft import (
     Draft,
     DraftBlock,
@@ -49,9 +50,9 @@ MOST_BLOCKS = 20_000
 DEEPEST = 16
 MOST_PARAMETER = 50_000
 """Largest number of entries of a parameter that is written into a file."""
-_SOLVERS = {"ode1": "euler", "ode2": "heun", "ode4": "RK4", "ode45": "RK45", "ode23": "RK23",
-            "ode15s": "BDF", "ode113": "LSODA", "ode23s": "Radau"}  # fmt: skip
-_FIXED = ("euler", "heun", "RK4")
+_SOLVERS = {"ode1": "euler", "ode2": "heun", "ode4": "RK4", "ode14x": "Rodas3",
+            "ode1be": "Rodas3", "ode45": "RK45", "ode23": "RK23", "ode15s": "BDF",
+            "ode113": "LSODA", "ode23s": "Radau"}  # fmt: skip
 _IDENTIFIER = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z]\w*)*")
 _LIBRARIES = re.compile(r"simulink|s?l?pid_?lib|aero|dsp|hdl|built-in", re.IGNORECASE)
 """Libraries that Simulink comes with; blocks of others are looked for in files beside the model."""
@@ -99,9 +100,9 @@ class _Conversion:
         run["T"] = stop if stop is not None and np.isfinite(stop) and stop > 0 else 10
         solver = _SOLVERS.get(told.get("Solver") or told.get("SolverName") or "")
         step = number(told.get("FixedStep", "auto"), workspace)
-        if solver is not None and (solver not in _FIXED or step):
+        if solver is not None and (solver not in FIXED_STEP or step):
             run["solver"] = solver
-            if solver in _FIXED:
+            if solver in FIXED_STEP:
                 run["max_step"] = step
 
     def _count_stores(self, section: Section) -> None:
