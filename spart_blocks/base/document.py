@@ -37,6 +37,8 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _INF = re.compile(r"[-+]?\.(inf|Inf|INF)")
+_OF_NUMBERS = frozenset("+-.0123456789")
+"""What a number begins with."""
 _WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -301,10 +303,11 @@ class _Composer:
 
     def _take(self, event: Any) -> None:
         if isinstance(event, yaml.ScalarEvent):
-            self._check(event)
-            self._add(self._scalar(event), event)
+            size = text_size(event.value)
+            self._check(event, size)
+            self._add(self._scalar(event, size), event)
         elif isinstance(event, yaml.CollectionStartEvent):
-            self._check(event)
+            self._check(event, 1)
             self._start(event)
         elif isinstance(event, yaml.CollectionEndEvent):
             self._close(self.stack.pop(), event)
@@ -326,12 +329,12 @@ class _Composer:
         if len(self.faults) >= MAX_FAULTS:
             raise _Stop
 
-    def _check(self, event: Any) -> None:
+    def _check(self, event: Any, size: int) -> None:
         if event.tag is not None:
             self._fault(f"tag {event.tag} is refused", event, "a file holds plain values only")
         if event.anchor:
             self.anchors[event.anchor] = None
-        self._count(1 if not isinstance(event, yaml.ScalarEvent) else text_size(event.value), event)
+        self._count(size, event)
 
     def _count(self, size: int, event: Any) -> None:
         self.nodes += size
@@ -389,7 +392,7 @@ class _Composer:
         if self.stack and node.children:
             self._absorb(self.stack[-1].node, node)
 
-    def _scalar(self, event: Any) -> YamlNode:
+    def _scalar(self, event: Any, size: int) -> YamlNode:
         start, end, text = event.start_mark, event.end_mark, event.value
         first, last, line, column = start.index, end.index, start.line, start.column
         plain = not event.style
@@ -399,8 +402,7 @@ class _Composer:
         elif event.style in ("|", ">"):
             last = first + len(self.text[first:last].rstrip())
         value = self._resolve(event) if plain and not self._expects_key() else text
-        node = YamlNode(value, line, column, first, last, True, False, inside, _NONE, _NONE,
-                    text_size(text))  # fmt: skip
+        node = YamlNode(value, line, column, first, last, True, False, inside, _NONE, _NONE, size)
         if event.anchor:
             node.start = self._behind_anchor(event)
             node.end = max(node.start, node.end)
@@ -411,6 +413,8 @@ class _Composer:
         text = event.value
         if text in _WORDS:
             return _WORDS[text]
+        if text[0] not in _OF_NUMBERS:
+            return text
         if _INT.fullmatch(text):
             return self._whole(text, event)
         if _INF.fullmatch(text):

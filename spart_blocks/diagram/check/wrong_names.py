@@ -18,6 +18,10 @@ from spart_blocks.formulas.reader import CONSTANTS, MEANINGS
 Kinds = Callable[[], Iterable[str]]
 
 
+_PLAIN = frozenset((type(None), bool, int, float, str, list, tuple, dict))
+"""Types of attributes that make no wire of a block without named inputs."""
+
+
 class UnknownNameError(InputError, AttributeError):
     """A name that a block or a diagram does not have."""
 
@@ -89,10 +93,10 @@ def tell_names(kinds: Kinds) -> None:
         raise UnknownNameError(name, self)
 
     def wire(self: Any, name: str, value: Any) -> None:
-        kinds = type(value).__mro__  # isinstance asks Python's code: Block is an abstract class
-        if Block not in kinds and Plug not in kinds and self.__dict__.get("_inport_names") is None:
+        if type(value) in _PLAIN and self.__dict__.get("_inport_names") is None:
             object.__setattr__(self, name, value)  # nothing to wire, in half of bdsim's time
             return
+        kinds = type(value).__mro__  # isinstance asks Python's code: Block is an abstract class
         if (Block in kinds or Plug in kinds) and not hasattr(self, name):
             names = [port.name for port in input_ports(self)] if "nin" in vars(self) else []
             if near_names(name, names):
