@@ -46,9 +46,10 @@ extern const char *const {name}_faults[];
 def header_text(part: Subdiagram, schedule: Schedule, interface: Interface, real: Real) -> str:
     """The text of NAME.h."""
     name, units = interface.name, part.program.display.units
-    faults = faults_of(part.program)
-    number = "double" if eventful(part.program) else real
-    kept = _kept(part, name) if eventful(part.program) else []
+    faults = faults_of(part.program, schedule.method)
+    located = eventful(part.program, schedule.method)
+    number = "double" if located else real
+    kept = _kept(part, name) if located else []
     states = [
         *_state_members(part, number),
         *([f"{name}_kept kept; /* what crossings leave to the next step */"] if kept else []),

@@ -58,7 +58,7 @@ class LoadedStep:
     @property
     def fault(self) -> str:
         """After the status FAULT: what is wrong, and in which block."""
-        return faults_of(self.code.part.program)[int(self.state[-1])]
+        return faults_of(self.code.part.program, self.code.schedule.method)[int(self.state[-1])]
 
     def set_inputs(self, p: Floats) -> None:
         """Set the inputs from a vector p of the program."""
@@ -79,7 +79,8 @@ class LoadedStep:
         """A view of the numbers that follow k in the state struct."""
         program = self.code.part.program
         size = len(program.x0) + len(program.xd0)
-        kind = np.float32 if number_type(program, self.code.real) == "float" else np.float64
+        number = number_type(program, self.code.schedule.method, self.code.real)
+        kind = np.float32 if number == "float" else np.float64
         return self.state[1:].view(kind)[:size]
 
     def _call(self, verb: str, *arrays: Any) -> int:

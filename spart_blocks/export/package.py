@@ -33,7 +33,7 @@ def package_files(code: StepCode, links: Sequence[LiveLink] = ()) -> dict[str, s
             "Makefile",
             code.name,
             CORTEX_M7=CORTEX_M7,
-            HEADERS=" ".join(included(code.part.program)),
+            HEADERS=" ".join(included(code.part.program, code.schedule.method)),
         ),
         "CMakeLists.txt": filled("CMakeLists.txt", code.name),
         "README.md": readme(code, linked_inputs(code, links)),

@@ -47,7 +47,7 @@ from spart_blocks.run.start import prepare
 
 def stepper_of(part: Subdiagram, schedule: Schedule) -> Stepper | EventfulStepper:
     """The stepper of a subdiagram."""
-    kind = EventfulStepper if eventful(part.program) else Stepper
+    kind = EventfulStepper if eventful(part.program, schedule.method) else Stepper
     return kind(part, schedule)
 
 
@@ -63,7 +63,7 @@ class Stepper:
         self.xd: Floats = part.program.xd0.copy()
         self.x: Floats = self._projected(0.0, part.program.x0.copy())
         self._rows = entries_of(part.outputs)
-        self._acting = acting_of(self.program)
+        self._acting = acting_of(self.program, schedule.method)
         self._linear = linearised_for(self.program, schedule.tableau)
 
     @property

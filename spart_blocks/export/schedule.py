@@ -20,6 +20,7 @@ from spart_blocks.base.tableaus import (
     FIXED_STEP,
     RECOMMENDED,
     FixedStepMethod,
+    Implicit,
     Tableau,
     tableau,
 )
@@ -33,11 +34,12 @@ from spart_blocks.program.tracing.switching import Crossing
 # --- Zero-crossing functions that act -------------------------------------------------------------
 # The zero-crossing functions that have an effect when states are integrated at a fixed rate.
 #
-# If there are EVENTs, or states slide along surfaces, all of them act where they are, within a
-# step, as in a simulation. Otherwise they belong to STOP blocks, to blocks that switch modes, such
-# as RELAY, and to mechanisms whose loops can lose rank. A mode then changes at the start of a step,
-# after its ticks. This is up to one step later than in a simulation, where it changes at the
-# crossing. The time at which loops lose rank is located within the step.
+# If there are EVENTs, or states slide along surfaces, or steps are linearly implicit and rates
+# bend, all of them act where they are, within a step, as in a simulation. Otherwise they belong to
+# STOP blocks, to blocks that switch modes, such as RELAY, and to mechanisms whose loops can lose
+# rank. A mode then changes at the start of a step, after its ticks. This is up to one step later
+# than in a simulation, where it changes at the crossing. The time at which loops lose rank is
+# located within the step.
 
 
 MOST_EVENTS = 1000
@@ -77,9 +79,18 @@ def slides(program: Program) -> bool:
     return asked and bool(len(program.x0)) and bool(program.crossings)
 
 
-def eventful(program: Program) -> bool:
-    """Whether crossings act where they are, within a step: there are EVENTs, or states slide."""
-    return slides(program) or any(c.kind == "event" for c in program.crossings)
+def eventful(program: Program, method: str) -> bool:
+    """Whether crossings act where they are, within a step: there are EVENTs, states slide, or steps
+    are linearly implicit and rates bend. The force behind a contact that closes within such a step
+    would act as in an explicit one, since the derivatives at its start do not know of it.
+    """
+    acting = {"event"} if _implicit(method) is None or not len(program.x0) else {"event", "bend"}
+    return slides(program) or any(c.kind in acting for c in program.crossings)
+
+
+def _implicit(method: str) -> Implicit | None:
+    steps = tableau(method)
+    return None if steps is None else steps.implicit
 
 
 def crossing_blocks(program: Program) -> list[str]:
@@ -87,13 +98,14 @@ def crossing_blocks(program: Program) -> list[str]:
     return list(dict.fromkeys(crossing.block for crossing in program.crossings))
 
 
-def faults_of(program: Program) -> tuple[str, ...]:
-    """The faults that the steps of a program may report: those of its blocks, in the order of their
-    crossings; and of an eventful one that of a block with too many crossings in a step, that of an
-    EVENT whose resets accumulate, and those of sliding modes, as sb_eventful.h counts them.
+def faults_of(program: Program, method: str) -> tuple[str, ...]:
+    """The faults that steps of a program by a method may report: those of its blocks, in the order
+    of their crossings; and of an eventful one that of a block with too many crossings in a step,
+    that of an EVENT whose resets accumulate, and those of sliding modes, as sb_eventful.h counts
+    them.
     """
     own = tuple(c.text for c in program.crossings if c.kind == "fault")
-    if not eventful(program):
+    if not eventful(program, method):
         return own
     crowded = [
         f"block {block}: it crosses zero or switches without end, more than {MOST_EVENTS} times in "
@@ -113,13 +125,13 @@ def faults_of(program: Program) -> tuple[str, ...]:
     return (*own, *crowded, *resting, *(sliding if slides(program) else []))
 
 
-def acting_of(program: Program) -> Acting:
-    """The zero-crossing functions of a program that have an effect."""
+def acting_of(program: Program, method: str) -> Acting:
+    """The zero-crossing functions of a program that have an effect on steps by a method."""
     ending = {c.block for c in program.crossings if c.kind == "fault"}
     rows = [
         k
         for k, c in enumerate(program.crossings)
-        if eventful(program)
+        if eventful(program, method)
         or c.kind in ("stop", "mode", "fault")
         or (c.kind == "limit" and c.block in ending)
     ]
@@ -263,8 +275,7 @@ def checked_method(method: str) -> FixedStepMethod:
 
 def refuse_implicit(program: Program, method: str) -> None:
     """Raise DiagramError if code cannot integrate a program by a linearly implicit method."""
-    steps = tableau(method)
-    if steps is None or steps.implicit is None or not len(program.x0):
+    if _implicit(method) is None or not len(program.x0):
         return
     why = None
     if slides(program):

@@ -65,11 +65,11 @@ from spart_blocks.program.tracing.switching import KINDS
 FIXED_RATE, EVENTFUL = "sb_fixed_rate.h", "sb_eventful.h"
 
 
-def included(program: Program) -> dict[str, str]:
+def included(program: Program, method: str) -> dict[str, str]:
     """The headers that NAME.c includes, by name. They are the same for every subdiagram; those of
     crossings within a step, and of sliding modes, only where it has them.
     """
-    names = [FIXED_RATE, *([EVENTFUL] if eventful(program) else [])]
+    names = [FIXED_RATE, *([EVENTFUL] if eventful(program, method) else [])]
     own = {name: header(f"export/c/{name}") for name in names}
     return {**own, **step_headers(slides(program))}
 
@@ -93,7 +93,7 @@ class StepCode:
     def files(self) -> Mapping[str, str]:
         """All files of the step, by name."""
         own = {f"{self.name}.h": self.header, f"{self.name}.c": self.source}
-        return {**own, **included(self.part.program)}
+        return {**own, **included(self.part.program, self.schedule.method)}
 
     def whole_source(self) -> str:
         """All files in one text."""
@@ -146,11 +146,11 @@ def _refuse_whole_numbers(part: Subdiagram) -> None:
 # --- the source --------------------------------------------------------------------------
 
 
-def number_type(program: Program, real: Real) -> Real:
+def number_type(program: Program, method: str, real: Real) -> Real:
     """The type of the states and of what is computed from them. Where crossings act they are
     located to picoseconds, and rates are differences over as little: that takes double precision.
     """
-    return "double" if eventful(program) else real
+    return "double" if eventful(program, method) else real
 
 
 class _Source:
@@ -164,8 +164,10 @@ class _Source:
         self.schedule, self.interface, self.real = schedule, interface, real
         self.name = interface.name
         self.nx, self.nd = len(self.program.x0), len(self.program.xd0)
-        self.acting, self.eventful = acting_of(self.program), eventful(self.program)
-        self.number = number_type(self.program, real)
+        self.acting = acting_of(self.program, schedule.method)
+        self.eventful = eventful(self.program, schedule.method)
+        self.faults = faults_of(self.program, schedule.method)
+        self.number = number_type(self.program, schedule.method, real)
         self.linear = linearised_for(self.program, schedule.tableau)
         dialect = PLAIN[self.number]
         structs = (f"const {self.name}_inputs *u", f"const {self.name}_parameters *p")
@@ -210,7 +212,7 @@ class _Source:
             "SB_NE": len(program.switching) if self.nx else 0,
             "SB_CROSSINGS": len(self.acting.rows),
             "SB_JUMPS": int(self.acting.jumps and self.nx > 0),
-            "SB_FAULTS": len(faults_of(program)),
+            "SB_FAULTS": len(self.faults),
             "SB_STAGES": len(self.schedule.tableau.b),
             "SB_MOST_SWITCHES": MOST_SWITCHES,
             "SB_MOST_STEPS": MOST_STEPS,
@@ -347,7 +349,7 @@ class _Source:
         lines = rows or ['{"", 0, 0, 0, 0},']
         kind = f"const {self.name}_parameter {self.name}_table[]"
         texts = ["\n".join([f"{kind} = {{", *indented(lines), "};"])]
-        if faults := [f"{c_string(text)}," for text in faults_of(self.program)]:
+        if faults := [f"{c_string(text)}," for text in self.faults]:
             kind = f"const char *const {self.name}_faults[]"
             texts.append("\n".join([f"{kind} = {{", *indented(faults), "};"]))
         return "\n\n".join(texts)
@@ -385,7 +387,7 @@ class _Source:
         return self._public("int", "check", ["const *p"], lines)
 
     def _init(self) -> str:
-        lines = ["s->k = 0;", *(["s->fault = 0;"] if faults_of(self.program) else [])]
+        lines = ["s->k = 0;", *(["s->fault = 0;"] if self.faults else [])]
         lines += ["sb_forget(&s->kept);"] if self.eventful else []
         members = {m.name: m for m in self.interface.parameters}
         used = False

@@ -130,7 +130,7 @@ def verify(code: StepCode, inputs: Floats) -> Verification:
     if len(pairs) < len(inputs):
         why = compiled.fault if ended == FAULT else "a STOP block acts"
     tolerance = TOLERANCES[code.real]
-    if eventful(code.part.program):
+    if eventful(code.part.program, code.schedule.method):
         tolerance = max(tolerance, EVENTFUL)
     return Verification(len(pairs), errors, tolerance, why)
 

@@ -171,7 +171,8 @@ class Loop:
     def fault(self) -> str:
         """The fault that a block has reported; empty if none has."""
         reported = self.ended is Ended.FAULT
-        return faults_of(self.code.part.program)[self._state[-1]] if reported else ""
+        faults = faults_of(self.code.part.program, self.code.schedule.method)
+        return faults[self._state[-1]] if reported else ""
 
     @property
     def time(self) -> float:

@@ -103,7 +103,7 @@ def test_steps_follow_the_run_to_within_a_step(part_from):
 
 def test_what_never_fits_is_left_after_a_fixed_number_of_switches(part_from):
     part = part_from(CHATTER)
-    assert acting_of(part.program).switches
+    assert acting_of(part.program, "RK4").switches
     code = step_code(part)
     assert f"#define SB_MOST_SWITCHES {MOST_SWITCHES}\n" in code.source
     found = verify(code, np.zeros((3, 0)))

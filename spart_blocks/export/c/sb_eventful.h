@@ -26,6 +26,7 @@ static double sb_seen(const sb_stepper *m, double t) {
   return t < m->begin ? m->begin : t > m->high ? m->high : t;
 }
 
+#if SB_SLIDES || SB_RESETS
 static void sb_field(const sb_stepper *m, double t, const double *x, const double *xd, double *out) {
 #if SB_NX
   sb_model_rates(sb_within(m, t), x, xd, m->u, m->p, x, out);
@@ -33,6 +34,7 @@ static void sb_field(const sb_stepper *m, double t, const double *x, const doubl
   (void)m, (void)t, (void)x, (void)xd, (void)out;
 #endif
 }
+#endif
 
 static void sb_signals(const sb_stepper *m, double t, const double *x, const double *xd, double *out) {
   sb_model_watched(sb_seen(m, t), x, xd, m->u, m->p, out);

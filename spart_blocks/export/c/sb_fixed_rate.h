@@ -134,7 +134,9 @@ static void sb_copy(SB_REAL *to, const SB_REAL *from, int n) {
 #if SB_EVENTFUL
 static void sb_slope(sb_stepper *m, double t, const double *x, double *out);
 static double sb_reach(sb_stepper *m);
+#if SB_SLIDES || SB_RESETS
 static void sb_field(const sb_stepper *m, double t, const double *x, const double *xd, double *out);
+#endif
 static void sb_signals(const sb_stepper *m, double t, const double *x, const double *xd, double *out);
 #if SB_SLIDES
 static int sb_leads(const sb_stepper *m, int k);
