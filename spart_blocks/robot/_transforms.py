@@ -17,9 +17,22 @@ def translation(p: ArrayLike) -> Floats:
     return T
 
 
+QUARTER = np.pi / 2
+WRITTEN = 5e-12  # [rad] half of the last digit where an angle is written with eleven decimals
+
+
+def _cosine_and_sine(angle: float) -> tuple[float, float]:
+    """Of an angle [rad]. One written as 1.57079632679 is a quarter turn: its cosine is zero, and
+    what is multiplied by it is left out of compiled functions."""
+    quarters = round(angle / QUARTER) if np.isfinite(angle) else 0
+    if abs(angle - quarters * QUARTER) <= WRITTEN:
+        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
+    return float(np.cos(angle)), float(np.sin(angle))
+
+
 def rotation_x(angle: float) -> Floats:
     """T (4,4) of a rotation by an angle [rad] about x."""
-    c, s = np.cos(angle), np.sin(angle)
+    c, s = _cosine_and_sine(angle)
     T = np.eye(4)
     T[1:3, 1:3] = [[c, -s], [s, c]]
     return T
@@ -27,7 +40,7 @@ def rotation_x(angle: float) -> Floats:
 
 def rotation_y(angle: float) -> Floats:
     """T (4,4) of a rotation by an angle [rad] about y."""
-    c, s = np.cos(angle), np.sin(angle)
+    c, s = _cosine_and_sine(angle)
     T = np.eye(4)
     T[0, 0], T[0, 2], T[2, 0], T[2, 2] = c, s, -s, c
     return T
@@ -35,7 +48,7 @@ def rotation_y(angle: float) -> Floats:
 
 def rotation_z(angle: float) -> Floats:
     """T (4,4) of a rotation by an angle [rad] about z."""
-    c, s = np.cos(angle), np.sin(angle)
+    c, s = _cosine_and_sine(angle)
     T = np.eye(4)
     T[:2, :2] = [[c, -s], [s, c]]
     return T

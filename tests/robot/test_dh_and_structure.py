@@ -13,6 +13,7 @@ import pytest
 
 from spart_blocks.base.errors import RobotError, SpartWarning
 from spart_blocks.robot import Robot
+from spart_blocks.robot._transforms import rotation_x, rotation_y, rotation_z
 from spart_blocks.robot.structure import robot_to_structure
 
 ROOT = Path(__file__).parents[2]
@@ -178,3 +179,13 @@ def test_a_dh_robot_may_be_fixed():
     for make, data in ((Robot.from_dh, DH), (Robot.from_spart, STRUCTURE)):
         with pytest.raises(RobotError, match="'fixed' or 'floating'"):
             make(data, base="loose")
+
+
+@pytest.mark.parametrize("turns", [-3, -1, 1, 2, 5])
+def test_a_quarter_turn_of_eleven_decimals_is_exact_and_one_of_four_is_not(turns):
+    written = round(turns * np.pi / 2, 11)
+    for rotation in (rotation_x, rotation_y, rotation_z):
+        assert set(np.abs(rotation(written)).flat) == {0.0, 1.0}
+        np.testing.assert_allclose(rotation(written), rotation(turns * np.pi / 2), atol=0)
+        rough = rotation(round(turns * np.pi / 2, 4))
+        assert len(set(np.abs(rough).flat)) > 2

@@ -12,6 +12,7 @@ import yaml
 
 from spart_blocks.base.errors import SpartWarning
 from spart_blocks.robot import Robot
+from spart_blocks.robot._transforms import WRITTEN
 from spart_blocks.robot.dh import dh_serial_to_robot
 from spart_blocks.robot.urdf import urdf2robot
 
@@ -40,7 +41,8 @@ def assert_same(robot: Robot, wanted: dict[str, Any]) -> None:
         np.testing.assert_allclose(body.inertia, entry["inertia"], rtol=0, atol=1e-12)
     framed = zip(robot.links + robot.joints, wanted["links"] + wanted["joints"], strict=True)
     for made, entry in framed:
-        np.testing.assert_allclose(made.T, entry["T"], rtol=0, atol=1e-12)
+        # An angle written with eleven decimals, as 1.57079632679, is read as a quarter turn.
+        np.testing.assert_allclose(made.T, entry["T"], rtol=0, atol=1e-12 + WRITTEN)
     for joint, entry in zip(robot.joints, wanted["joints"], strict=True):
         np.testing.assert_allclose(joint.axis, entry["axis"], rtol=0, atol=1e-12)
         for key in ("id", "type", "q_id", "parent_link", "child_link"):
