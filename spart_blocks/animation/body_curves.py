@@ -6,7 +6,7 @@ interpolation has an error of 1e-3, that of the cubic is 1e-6 or less.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -41,13 +41,17 @@ def body_poses(robot: Robot, links: tuple[int, ...], state: PlantState, base: An
     """A function from states of a plant to the poses of the body frames of these links. base: the
     pose (R0, r0) of a fixed base."""
 
-    def rows(x: Any) -> list[Any]:
-        s = state.split(x, base)
-        K = kinematics(s.R0, s.r0, s.qm, robot)
-        frames = (frame_of_link(i, s.R0, s.r0, K.RL, K.rL, robot) for i in links)
-        return [T[:3, :] for T in frames]
+    return PoseMap(
+        over(lambda x: frames_of(x, robot, links, state, base), len(state.names)), len(links)
+    )
 
-    return PoseMap(over(rows, len(state.names)), len(links))
+
+def frames_of(x: Any, robot: Robot, links: Sequence[int], state: PlantState, base: Any) -> list[Any]:
+    """The frames (3, 4) of these links in a state x of a plant, floats or symbols."""
+    s = state.split(x, base)
+    K = kinematics(s.R0, s.r0, s.qm, robot)
+    frames = (frame_of_link(i, s.R0, s.r0, K.RL, K.rL, robot) for i in links)
+    return [T[:3, :] for T in frames]
 
 
 def pose_rates(state: PlantState, base: Any) -> Table:

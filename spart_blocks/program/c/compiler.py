@@ -149,6 +149,32 @@ def strict_loaded(source: str, flags: Sequence[str]) -> ctypes.CDLL:
         raise CompilerError(text) from None
 
 
+WASM = ("-target", "wasm32-wasi", "-mexec-model=reactor", "-O2", "-ffp-contract=off", "-s")
+"""Flags for WebAssembly. Without contraction results are those of lanes, which have none either."""
+
+
+def wasm_module(source: str, exports: Sequence[str]) -> bytes:
+    """A C source as a WebAssembly module with these exported functions, compiled by the `ziglang`
+    package or from the cache. Nothing is imported by a module that does no input and output.
+
+    Raises CompilerError with the compiler's message, NoCompilerError without that package.
+    """
+    zig = next((compiler for compiler in _compilers() if compiler.zig), None)
+    if zig is None:
+        text = "compiling for browsers needs the package ziglang, which is not there"
+        if os.environ.get("SPART_COMPILER", "").strip().lower() == "none":
+            text = "compiling for browsers is off: SPART_COMPILER is none"
+        raise NoCompilerError(Fault(text, hint=pip_install("compiler")))
+    flags = [*WASM, *(f"-Wl,--export={name}" for name in exports)]
+    folder, key = user_folder(), _key(zig, flags, source)
+    try:
+        with _alone(folder, key):
+            found = stored(folder, key) if folder else None
+            return (found or _build(zig, flags, source, key, folder)).read_bytes()
+    except (_CompileError, OSError) as error:
+        raise CompilerError(f"the package ziglang made no WebAssembly: {error}") from None
+
+
 def _library(source: str, given: tuple[str, ...] | None, extra: Sequence[str] = ()) -> Path | None:
     """Compile a source, or find it in the cache. given: flags; by default those for the fastest
     code on this machine.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any
 
 from spart_blocks.base.tableaus import Tableau
@@ -75,10 +76,18 @@ def refused(made: Made) -> str | None:
     return next((reason for reason in reasons if reason), None)
 
 
-def source(made: Made, lanes: int) -> str:
-    """The library as C code: a function sb_go that takes runs from a queue, `lanes` at once."""
+def source(
+    made: Made,
+    lanes: int,
+    more: Mapping[str, Any] = MappingProxyType({}),
+    entry: str = "sweeps/run/entry.c",
+) -> str:
+    """The library as C code: by default a function sb_go that takes runs from a queue, `lanes` at
+    once. more: further functions of (t, x, xd, p), by their names in C; entry: the file with what
+    is exported.
+    """
     head = ["#include <stddef.h>", "#include <string.h>", f"#define SB_LANES {lanes}"]
-    return "\n".join([*head, _whole(made), header("sweeps/run/entry.c")])
+    return "\n".join([*head, _whole(made, more), header(entry)])
 
 
 def kernel_source(made: Made, *, single: bool = False) -> str:
@@ -89,10 +98,11 @@ def kernel_source(made: Made, *, single: bool = False) -> str:
     return "\n".join([*head, _whole(made), header("sweeps/run/kernel.cu")])
 
 
-def _whole(made: Made) -> str:
+def _whole(made: Made, more: Mapping[str, Any] = MappingProxyType({})) -> str:
     """The number types, the program's functions, its tables, and the loop over runs."""
     writer = Writer(made.program, LANES)
-    functions = [writer.function(name, f) for name, f in functions_of(made).items()]
+    written = {**functions_of(made), **more}
+    functions = [writer.function(name, f) for name, f in written.items()]
     loop = header("sweeps/run/meters.h") + header("sweeps/run/runs.h")
     parts = [*functions, *_sizes(made), *_tables(made), *_choices(made.program, writer)]
     return "\n".join([numbers_header(), *writer.called(), *parts, with_headers(loop)])

@@ -109,6 +109,12 @@ def run(
             size = max(size, int(min(4.0, CHUNK / max(seconds, 1e-6)) * size))
 
 
+def is_stiff(setup: LaneSetup, work: Work) -> bool:
+    """Whether the first run of a work is handed back since it is stiff."""
+    arrays, _, _ = _OnThreads(setup, 1, 1).execute(work.part(slice(1)))
+    return bool(arrays["status"][0] == HANDED_BACK and arrays["reason"][0] == STIFF_RUN)
+
+
 def _refuse_single(work: Work) -> None:
     """Raise InputError if runs are not possible in single precision."""
     if any(crossing.unsolved for crossing in work.program.crossings):

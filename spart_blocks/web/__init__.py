@@ -1,0 +1,1 @@
+"""Pages that run a diagram: the compiled program as WebAssembly in one HTML file."""

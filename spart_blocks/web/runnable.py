@@ -1,0 +1,271 @@
+"""A program as WebAssembly, with what a page needs to run it: times, parameters, signals, bodies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spart_blocks.animation.body_curves import frames_of
+from spart_blocks.animation.meshes import MeshStore
+from spart_blocks.animation.packed import plain
+from spart_blocks.animation.plants import Moving, moving_of
+from spart_blocks.animation.recording import body_of, drawing, scene_reach
+from spart_blocks.animation.shapes import Looks, looks_of
+from spart_blocks.base.errors import DiagramError, Fault, InputError
+from spart_blocks.diagram import Diagram
+from spart_blocks.measures.work import Done, Work
+from spart_blocks.program import Program
+from spart_blocks.program.c.compiler import wasm_module
+from spart_blocks.program.c.text import macros
+from spart_blocks.program.program import Slot
+from spart_blocks.program.subdiagram import is_link
+from spart_blocks.program.tracing.gains import wired
+from spart_blocks.program.tracing.symbol import column_of, scalars
+from spart_blocks.program.tracing.trace import traced
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.sweeps.run import lanes
+from spart_blocks.sweeps.run.lane_setup import LaneSetup
+from spart_blocks.sweeps.run.lane_source import source
+from spart_blocks.web.claims import PageClaim, claims_of
+
+FORMAT = 1
+ROWS, MOST_ROWS = 1000, 20_000
+"""Rows of a run by default, and at most."""
+MOST_SHOWN = 400
+"""Numbers of signals that a page shows; scopes and watched signals go first."""
+EXPORTS = ("sb_room", "sb_run", "sb_show", "sb_edges")
+ENTRY = "web/c/page.c"
+
+
+@dataclass(frozen=True, eq=False)
+class Runnable:
+    """A diagram that a page can run. shown: the signals of a page, in its order."""
+
+    diagram: Diagram
+    work: Work
+    setup: LaneSetup
+    plants: tuple[tuple[Moving, Looks], ...]
+    meshes: MeshStore
+    shown: tuple[Slot, ...]
+    claims: tuple[PageClaim, ...]
+
+    @staticmethod
+    def of(diagram: Diagram) -> Runnable:
+        """Raises InputError with the reason if a page cannot run it: TraceError for a block that is
+        no expression, DiagramError for links, InputError for a program that lanes refuse.
+        """
+        wiring = wired(diagram)
+        _refuse_links(diagram, [node.name for node in wiring.nodes if is_link(node)])
+        program = traced(diagram, wiring)
+        claims = tuple(claims_of(diagram, program))
+        store = MeshStore()
+        plants = [(one, looks_of(one.robot, store, one.start())) for one in moving_of(wiring.nodes)]
+        work = _work(program, tuple(claim.gauge for claim in claims))
+        work, setup = _ready(work, diagram)
+        shown = tuple(_shown(work.program))
+        return Runnable(diagram, work, setup, tuple(plants), store, shown, claims)
+
+    @property
+    def program(self) -> Program:
+        return self.work.program
+
+    def reference(self, p: Any = None) -> Done:
+        """The same run in one lane of a native library: what the page must give, bit by bit. p:
+        parameters, by default the nominal ones.
+        """
+        work = self.work if p is None else replace(self.work, p=np.array([p], dtype=float))
+        return next(iter(lanes.run(work, threads=1, lanes=1)))
+
+    # --- the module ---------------------------------------------------------------------
+
+    @cached_property
+    def module(self) -> bytes:
+        """The WebAssembly module. Raises NoCompilerError without the package ziglang."""
+        made = self.setup.made
+        assert made is not None
+        t, x, xd, p = arguments = self.program.outputs.sx_in()
+        names = ["t", "x", "xd", "p"]
+        column = ca.densify(ca.vertcat(self._signals(arguments), *self._frames(x)))
+        more = {"program_shown": ca.Function("shown", arguments, [column], names, ["y"])}
+        if self.program.switching:
+            edges = ca.densify(ca.SX(self.program.edges(p)))
+            more["program_edges"] = ca.Function("edges", arguments, [edges], names, ["y"])
+        sizes = {"SB_PAGE_WIDTH": column.numel(), "SB_PAGE_EDGES": len(self.program.switching)}
+        return wasm_module(macros(sizes) + "\n" + source(made, 1, more, ENTRY), EXPORTS)
+
+    def _signals(self, arguments: Sequence[Any]) -> Any:
+        whole = self.program.outputs(*arguments)
+        return ca.vertcat(*(whole[slot.part] for slot in self.shown))
+
+    def _frames(self, x: Any) -> Iterator[Any]:
+        """The frames (3, 4) of all bodies, each row by row, of states x."""
+        places = {slot.name: slot.part for slot in self.program.states}
+        for plant, seen in self.plants:
+            links = [body.link for body in seen.bodies]
+            state = scalars(x[places[plant.name]])
+            frames = frames_of(state, plant.robot, links, plant.state, plant.base)
+            yield ca.SX(column_of(frames))
+
+    # --- the data -----------------------------------------------------------------------
+
+    def data(self) -> dict[str, Any]:
+        """What a page needs besides the module, as data for JSON. Numbers in SI units."""
+        program, numbers = self.program, self.setup.numbers
+        ticks, due = self.setup.ticks
+        made = self.setup.made
+        assert made is not None
+        keys = ("end", "rtol", "atol", "max_step", "fixed_step", "coarse")
+        return {
+            "format": FORMAT,
+            "name": program.name,
+            "start": float(self.setup.begun.start),
+            "numbers": [min(float(numbers[key]), 1e300) for key in keys],
+            "heeds_stiffness": bool(numbers["heeds_stiffness"]),
+            "p": program.p.tolist(),
+            "x0": self._starts(program.states),
+            "xd0": self._starts(program.discrete),
+            "ticks": {"t": plain(ticks), "due": plain(due)},
+            "switching": len(program.switching),
+            "samples": plain(self.setup.samples),
+            "meters": made.meters.numbers,
+            "events": len(made.blocks),
+            "parameters": list(self._parameters()),
+            "signals": list(self._shown_data()),
+            "scopes": [
+                {"title": scope.title or scope.name, "kind": scope.kind}
+                for scope in program.display.scopes
+            ],
+            "bodies": self._bodies(),
+            "meshes": self.meshes.packed(),
+            "reach": self._reach,
+            "diagram": drawing(self.diagram),
+            "claims": [claim.data(made.meters) for claim in self.claims],
+        }
+
+    def _starts(self, slots: Sequence[Slot]) -> list[int]:
+        """For each state the place of its initial value in p; -1 for zero."""
+        places = {slot.name: slot.part for slot in self.program.parameters}
+        found = [-1] * (slots[-1].part.stop if slots else 0)
+        for slot in slots:
+            if slot.name in self.program.start:
+                part = places[self.program.start[slot.name]]
+                found[slot.part] = range(part.start, part.stop)
+        return found
+
+    def _parameters(self) -> Iterator[dict[str, Any]]:
+        """The parameters that a page lets the user move: those of the file first, then those of
+        blocks that take no value from them, then initial states.
+        """
+        program, declared = self.program, self.diagram.declared
+        given = program.given
+        starts, used = set(program.start.values()), set(chain(*given.values()))
+        own = [slot.name for slot in program.parameters if slot.name not in used]
+        for name in (*given, *sorted(own, key=lambda one: one in starts)):
+            places = program.parameter_places(name)
+            slots = given.get(name, (name,))
+            units = (program.display.units.get(slot, "") for slot in slots)
+            one = declared.get(name)
+            low, high = (None, None) if one is None else (one.min, one.max)
+            yield {
+                "name": name,
+                "places": [place.ravel().tolist() for place in places],
+                "shape": list(places[0].shape),
+                "unit": next(filter(None, units), ""),
+                "doc": "" if one is None else one.doc or "",
+                "min": low,
+                "max": high,
+                "start": name in starts,
+                "labels": list(self._labels(name)),
+            }
+
+    def _labels(self, name: str) -> Sequence[str]:
+        """The names of the entries of an initial state, where its block names them."""
+        block = next((b for b, start in self.program.start.items() if start == name), None)
+        return () if block is None else self.program.display.states.get(block, ())
+
+    def _shown_data(self) -> Iterator[dict[str, Any]]:
+        display, at = self.program.display, 0
+        for slot in self.shown:
+            count = math.prod(slot.shape)
+            yield {
+                "name": slot.name,
+                "unit": display.units.get(slot.name, ""),
+                "labels": list(display.entries.get(slot.name, ())),
+                "at": at,
+                "count": count,
+                "scopes": [
+                    k for k, one in enumerate(display.scopes) if slot.name in _full(display, one)
+                ],
+            }
+            at += count
+
+    def _bodies(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for plant, seen in self.plants:
+            first = len(found)
+            found += [body_of(body, plant.robot, plant.name, first) for body in seen.bodies]
+        return found
+
+    @property
+    def _reach(self) -> float:
+        if not self.plants:
+            return 1.0
+        bases = [plant.start()[1] for plant, _ in self.plants]
+        return scene_reach(bases, [seen for _, seen in self.plants])
+
+
+def _refuse_links(diagram: Diagram, links: Sequence[str]) -> None:
+    if links:
+        text = f"{', '.join(links[:5])}: a page has no connections, so links cannot be in it"
+        hint = "export a diagram without links, or replace them by sources"
+        raise DiagramError(Fault(text, hint=hint))
+
+
+def _work(program: Program, gauges: tuple[Gauge, ...]) -> Work:
+    span = float(program.run.T)
+    every = program.run.every
+    every = span / ROWS if every is None else max(float(every), span / MOST_ROWS)
+    return Work(program, np.arange(1), program.p[None], gauges=gauges, every=every)
+
+
+def _ready(work: Work, diagram: Diagram) -> tuple[Work, LaneSetup]:
+    """The setup of the run, by an implicit method if the run is stiff. Raises InputError."""
+    setup = LaneSetup.of(work)
+    name = work.program.name
+    for _ in range(2):
+        if setup.refusal is not None:
+            raise InputError(Fault(f"{name} cannot run in a page: {setup.refusal}"))
+        if not lanes.is_stiff(setup, work):
+            break
+        work = replace(work, program=setup.for_stiff_runs)
+        setup = LaneSetup.of(work)
+    return work, setup
+
+
+def _full(display: Any, scope: Any) -> set[str]:
+    return {display.aliases.get(name, name) for name in scope.signals}
+
+
+def _shown(program: Program) -> Iterator[Slot]:
+    """The signals of a page: those of scopes, those that are watched, then all others, while there
+    is room.
+    """
+    slots = {slot.name: slot for slot in program.signals}
+    display = program.display
+    first = [name for scope in display.scopes for name in scope.signals]
+    first = [display.aliases.get(name, name) for name in (*first, *display.watched)]
+    room = MOST_SHOWN
+    for name in dict.fromkeys((*first, *(n for n in slots if ".audit." not in n))):
+        slot = slots.get(name)
+        size = 0 if slot is None else math.prod(slot.shape)
+        if slot is not None and 0 < size <= room:
+            room -= size
+            yield slot
+
