@@ -18,6 +18,8 @@ from typing import Any
 from spart_blocks.base.web_build import VIEWER, Say, built
 
 TEMPLATE = Path(__file__).with_name("page.html")
+ALLOWED = "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+"""What the page's policy allows; it forbids everything else, and all connections."""
 
 
 def page_of(recording: Mapping[str, Any], say: Say | None = None) -> str:
@@ -26,14 +28,34 @@ def page_of(recording: Mapping[str, Any], say: Say | None = None) -> str:
     recording: bodies with tracks, signals and the rest in SI units, as data for JSON. say: called
     with messages if the viewer has to be built first. Raises InputError if it cannot be built.
     """
-    data = json.dumps(recording, separators=(",", ":"), allow_nan=False)
-    parts = {
-        "title": escape(str(recording.get("name") or "motion")),
-        "recording": _packed(data.encode()),
-        "viewer": _packed(built(VIEWER, say).read_bytes()),
+    script = built(VIEWER, say)
+    return packed_page(str(recording.get("name") or "motion"), {"spartRecording": recording}, script)
+
+
+def packed_page(
+    title: str, parts: Mapping[str, Any], script: Path, allowed: str = ALLOWED
+) -> str:
+    """A page that unpacks its parts and then starts a script.
+
+    parts: by the name under which the script finds each as a property of the window: bytes, or data
+    for JSON. allowed: by the page's policy.
+    """
+    values = {
+        "title": escape(title),
+        "allowed": allowed,
+        "parts": "\n".join(_part(name, value) for name, value in parts.items()),
+        "script": _packed(script.read_bytes()),
     }
     template = TEMPLATE.read_text(encoding="utf-8")
-    return re.sub(f"@({'|'.join(parts)})@", lambda found: parts[found[1]], template)
+    return re.sub(f"@({'|'.join(values)})@", lambda found: values[found[1]], template)
+
+
+def _part(name: str, value: Any) -> str:
+    kind, data = "bytes", value
+    if not isinstance(value, bytes):
+        kind = "json"
+        data = json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+    return f'<script id="{name}" type="application/octet-stream" data-kind="{kind}">{_packed(data)}</script>'
 
 
 def _packed(data: bytes) -> str:

@@ -39,15 +39,15 @@ Say = Callable[[str], object]
 class WebPage:
     """A page and its sources. what: its name in messages. sources: folders in `home` that a build
     reads, the first of which is built. target: the folder of what is built, part of wheels and
-    ignored by git. main: its first file. notice: whether main, a script, begins with the licences
-    of what is bundled.
+    ignored by git. main: its first file. scripts: if it is built script by script, their names,
+    which are modes of the build; each script begins with the licences of what is bundled in it.
     """
 
     what: str
     sources: tuple[str, ...]
     target: Path
     main: str
-    notice: bool = False
+    scripts: tuple[str, ...] = ()
     home: Path = HOME
 
     @property
@@ -69,7 +69,7 @@ VIEWER = WebPage(
     ("viewer",),
     PACKAGE / "animation" / "page",
     "viewer.js",
-    notice=True,
+    scripts=("live", "flat", "viewer"),
 )
 STUDIO = WebPage(
     "the studio's page", ("studio", "viewer"), PACKAGE / "studio" / "page", "index.html"
@@ -190,11 +190,14 @@ def build(page: WebPage, node: NodeJs) -> None:
         install = ("ci", "--omit=dev", "--no-audit", "--no-fund", "--fetch-retries=1")
         _run(page, [*node.npm, *install], folder, node)
         vite = folder / "node_modules" / "vite" / "bin" / "vite.js"
-        _run(page, [node.node, str(vite), "build", "--outDir", str(made)], folder, node)
-        if page.notice:  # pages are passed on, with what they hold
-            notice = (made / LICENSES).read_text(encoding="utf-8")
-            script = made / page.main
-            script.write_bytes(f"/*\n{notice}\n*/\n".encode() + script.read_bytes())
+        command = [node.node, str(vite), "build", "--outDir", str(made)]
+        for script in page.scripts:  # pages are passed on, with what they hold
+            _run(page, [*command, "--mode", script], folder, node)
+            notice = (made / f"{script}.{LICENSES}").read_text(encoding="utf-8")
+            made_script = made / f"{script}.js"
+            made_script.write_bytes(f"/*\n{notice}\n*/\n".encode() + made_script.read_bytes())
+        if not page.scripts:
+            _run(page, command, folder, node)
         (made / _STAMP).write_text(stamp(page), encoding="ascii")
         _put_in_place(page, made)
 

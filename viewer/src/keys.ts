@@ -6,12 +6,18 @@ import type { Controls } from "./controls";
 import { make } from "./dom";
 import type { OptionsPanel } from "./options";
 
-export interface Acting {
-  clock: Clock;
-  controls: Controls;
+/** The picture of robots. */
+export interface Seen {
   view: View;
   options: OptionsPanel;
   fit(): void;
+}
+
+export interface Acting {
+  clock: Clock;
+  controls: Controls;
+  /** Null where no robots are drawn. */
+  seen: Seen | null;
   togglePanel(): void;
   help: HTMLDialogElement;
 }
@@ -46,7 +52,7 @@ export function turning(view: View): Actions {
 }
 
 /** Keys of the picture: the camera, and what is drawn. */
-export function seeing({ view, options, fit }: Pick<Acting, "view" | "options" | "fit">): Actions {
+export function seeing({ view, options, fit }: Seen): Actions {
   return {
     "+": () => view.zoom(1 / 1.15),
     "=": () => view.zoom(1 / 1.15),
@@ -65,15 +71,15 @@ export function seeing({ view, options, fit }: Pick<Acting, "view" | "options" |
 
 /** Act on a key. Whether it was one of ours. */
 function press(key: string, shift: boolean, on: Acting): boolean {
-  const { controls, view, clock } = on;
+  const { controls, seen, clock } = on;
   const actions: Actions = {
-    ...seeing(on),
+    ...(seen ? seeing(seen) : {}),
     " ": () => controls.toggle(),
     ArrowLeft: () => controls.step(-0.01),
     ArrowRight: () => controls.step(0.01),
     ArrowUp: () => controls.step(0.01),
     ArrowDown: () => controls.step(-0.01),
-    ...(shift ? turning(view) : {}),
+    ...(shift && seen ? turning(seen.view) : {}),
     ",": () => controls.step(-0.001),
     ".": () => controls.step(0.001),
     PageUp: () => controls.step(0.1),
@@ -91,8 +97,8 @@ function press(key: string, shift: boolean, on: Acting): boolean {
   return action !== undefined;
 }
 
-/** Listen to the keys of the page; elements that use a key themselves keep it. */
-export function listen(on: Acting): void {
+/** Listen to the keys of the page, until the signal; elements that use a key themselves keep it. */
+export function listen(on: Acting, signal?: AbortSignal): void {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || on.help.open || keeps(event)) {
       return;
@@ -100,15 +106,18 @@ export function listen(on: Acting): void {
     if (press(event.key, event.shiftKey, on)) {
       event.preventDefault();
     }
-  });
+  }, { signal });
 }
 
 function keeps({ target, key }: KeyboardEvent): boolean {
   if (target instanceof HTMLSelectElement) {
     return true;
   }
+  if (target instanceof HTMLInputElement && target.type === "text") {
+    return true;
+  }
   if (target instanceof HTMLInputElement && target.type === "range") {
-    return target.closest(".options") !== null && /^(Arrow|Page|Home|End)/.test(key);
+    return target.closest(".options, .knob") !== null && /^(Arrow|Page|Home|End)/.test(key);
   }
   const pressable = target instanceof Element && target.closest("button, summary, input, [role=separator]") !== null;
   return pressable && (key === " " || (target.getAttribute("role") === "separator" && key.startsWith("Arrow")));

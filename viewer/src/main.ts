@@ -3,6 +3,7 @@
 import { Quaternion, Vector3 } from "three";
 
 import { advance, newClock, seek } from "./clock";
+import { eachFrame } from "./frames";
 import { Controls } from "./controls";
 import { Diagram } from "./diagram";
 import { make } from "./dom";
@@ -67,7 +68,7 @@ function mount(app: HTMLElement, recording: Recording): Api {
   const togglePanel = layOut({ app, stage: stage.element, panel, controls: controls.element, over });
   controls.element.append(make("button", { type: "button", title: "Keys (?)", "aria-label": "Keys", onclick: () => help.showModal() }, "?"));
   diagram?.label();
-  listen({ clock, controls, view: stage.view, options, fit, togglePanel, help });
+  listen({ clock, controls, seen: { view: stage.view, options, fit }, togglePanel, help });
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const setTheme = (): void => {
     stage.setTheme(dark.matches);
@@ -77,7 +78,7 @@ function mount(app: HTMLElement, recording: Recording): Api {
   stage.resize();
   setTheme();
   fit();
-  run((seconds) => {
+  eachFrame((seconds) => {
     if (clock.playing) {
       advance(clock, seconds);
       stage.watchSpeed(seconds);
@@ -86,17 +87,6 @@ function mount(app: HTMLElement, recording: Recording): Api {
     stage.draw();
   });
   return api(clock, stage, goTo);
-}
-
-/** With each frame of the browser, the seconds since the last one. */
-function run(frame: (seconds: number) => void): void {
-  let before = performance.now();
-  const next = (now: number): void => {
-    frame(Math.min(Math.max(now - before, 0) / 1000, 0.25)); // a page in the background does not leap
-    before = now;
-    requestAnimationFrame(next);
-  };
-  requestAnimationFrame(next);
 }
 
 function api(clock: { readonly time: number }, stage: Stage, goTo: (time: number) => void): Api {

@@ -74,12 +74,16 @@ export function thinned(series: Series, column: number, x: readonly [number, num
   return rows;
 }
 
-/** Draw axes and lines. colours: of grid, text and each line in turn. */
+const FAINT = 0.25;
+
+/** Draw axes and lines. colours: of grid and text. past: earlier lines of the same signals, which
+ * are drawn faint, below. */
 export function drawPlot(
   context: CanvasRenderingContext2D,
   area: Area,
   all: readonly Series[],
   colours: { grid: string; text: string },
+  past: readonly (readonly Series[])[] = [],
 ): void {
   context.clearRect(0, 0, area.width, area.height);
   drawAxes(context, area, colours);
@@ -87,13 +91,20 @@ export function drawPlot(
   context.beginPath();
   context.rect(MARGIN.left, MARGIN.top - 2, area.width - MARGIN.left - MARGIN.right, area.height - MARGIN.top - MARGIN.bottom + 4);
   context.clip();
+  context.globalAlpha = FAINT;
+  past.forEach((lines) => drawLines(context, area, lines));
+  context.globalAlpha = 1;
+  drawLines(context, area, all);
+  context.restore();
+}
+
+function drawLines(context: CanvasRenderingContext2D, area: Area, all: readonly Series[]): void {
   let line = 0;
   for (const series of all) {
     for (let column = 0; column < series.columns; column++) {
       drawLine(context, area, series, column, COLOURS[line++ % COLOURS.length]!);
     }
   }
-  context.restore();
 }
 
 function drawAxes(context: CanvasRenderingContext2D, area: Area, { grid, text }: { grid: string; text: string }): void {

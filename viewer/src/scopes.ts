@@ -3,7 +3,7 @@
 import { make, setText } from "./dom";
 import { valueText } from "./numbers";
 import { type Area, COLOURS, drawPlot, MARGIN, rangeOf, timeOf, xOf } from "./plot";
-import type { Motion, Signal } from "./recording";
+import type { Motion, Series, Signal } from "./recording";
 import { valuesAt } from "./tracks";
 
 const HEIGHT = 150;
@@ -30,6 +30,7 @@ export class Scope {
   private readonly cursor = make("canvas");
   private readonly readout: Readout;
   private readonly area: Area;
+  private past: Series[][] = [];
 
   constructor(
     title: string,
@@ -54,6 +55,13 @@ export class Scope {
     new ResizeObserver(() => this.redraw()).observe(plot);
   }
 
+  /** The series have changed. past: earlier ones of the same signals, by their names. */
+  update(past: readonly ReadonlyMap<string, Series>[]): void {
+    this.past = past.map((one) => this.signals.flatMap(({ name }) => one.get(name) ?? []));
+    this.area.y = rangeOf([...this.signals.map(({ series }) => series), ...this.past.flat()]);
+    this.redraw();
+  }
+
   /** Draw the lines anew, for another width or other colours. */
   redraw(): void {
     const width = this.lines.parentElement!.clientWidth;
@@ -67,7 +75,7 @@ export class Scope {
     }
     const style = getComputedStyle(this.element);
     const colours = { grid: style.getPropertyValue("--grid"), text: style.getPropertyValue("--muted") };
-    drawPlot(scaled(this.lines), this.area, this.signals.map(({ series }) => series), colours);
+    drawPlot(scaled(this.lines), this.area, this.signals.map(({ series }) => series), colours, this.past);
     this.drawCursor();
   }
 

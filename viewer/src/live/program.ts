@@ -1,0 +1,179 @@
+// The compiled program: one run with its parameters, and what is shown of its rows.
+
+import { unpack } from "../recording";
+import { FORMAT, type Model } from "./data";
+import { switchTimes } from "./switching";
+
+/** How a run ended. */
+export type Ending = "complete" | "stopped" | "failed" | "refused";
+
+export interface Run {
+  p: Float64Array;
+  ending: Ending;
+  /** Why it failed or cannot go on here; "" otherwise. */
+  reason: string;
+  /** The last time [s]. */
+  end: number;
+  steps: number;
+  /** Rows of states (x, xd), of which `count` were reached. */
+  rows: Float64Array;
+  count: number;
+  /** Rows of shown signals, then of the frames of bodies. */
+  shown: Float64Array;
+  meters: Float64Array;
+  /** Milliseconds that it took. */
+  took: number;
+}
+
+const REASONS = [
+  "",
+  "the solver failed: its step became too small, or gave no finite number",
+  "a block's next state is not finite",
+  "a measured signal is not finite",
+  "the run became stiff, for which this page has no method",
+];
+const ENDINGS: Ending[] = ["complete", "stopped", "failed", "refused"];
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  _initialize(): void;
+  sb_room(bytes: number): number;
+  sb_run(...places: number[]): number;
+  sb_show(t: number, rows: number, count: number, p: number, out: number): void;
+  sb_edges(p: number, out: number): void;
+}
+
+/** The numbers of a row of what is shown: signals, then 12 of each body's frame. */
+export function widthOf(model: Model): number {
+  return model.signals.reduce((sum, { count }) => sum + count, 0) + 12 * model.bodies.length;
+}
+
+export class Program {
+  readonly samples: Float64Array;
+  private readonly wasm: Exports;
+  private readonly places: Record<string, number>;
+  private readonly ticks: Float64Array;
+  private readonly width: number;
+  private known: { at: number; room: number };
+
+  constructor(readonly model: Model, module: WebAssembly.Module) {
+    if (model.format !== FORMAT) {
+      throw new Error(`this page runs programs of format ${FORMAT}, not ${model.format}`);
+    }
+    this.wasm = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+    this.wasm._initialize();
+    this.samples = unpack(model.samples).values;
+    this.ticks = unpack(model.ticks.t).values;
+    this.width = widthOf(model);
+    const rows = this.samples.length * (model.x0.length + model.xd0.length);
+    this.places = {
+      numbers: this.put(Float64Array.from(model.numbers)),
+      ticks: this.put(this.ticks),
+      due: this.put(Uint8Array.from(unpack(model.ticks.due).values)),
+      samples: this.put(this.samples),
+      x0: this.room(model.x0.length),
+      xd0: this.room(model.xd0.length),
+      p: this.room(model.p.length),
+      edges: this.room(2 * model.switching),
+      found: this.room(2),
+      x: this.room(model.x0.length),
+      xd: this.room(model.xd0.length),
+      meters: this.room(model.meters),
+      events: this.room(model.events),
+      rows: this.room(rows),
+      shown: this.room(this.samples.length * this.width),
+    };
+    this.known = { at: this.room(64), room: 64 };
+  }
+
+  /** One run. show: whether its rows are wanted, and not its meters only. */
+  run(p: Float64Array, show = true): Run {
+    const { model, wasm, places: at } = this;
+    const began = performance.now();
+    this.set(at["p"]!, p);
+    this.set(at["x0"]!, Float64Array.from(model.x0, (k) => (k < 0 ? 0 : p[k]!)));
+    this.set(at["xd0"]!, Float64Array.from(model.xd0, (k) => (k < 0 ? 0 : p[k]!)));
+    const known = this.knownTimes();
+    if (known === null) {
+      return this.refused(p, "a source switches more than a million times");
+    }
+    const width = model.x0.length + model.xd0.length;
+    const samples = show ? this.samples.length : 0;
+    this.numbers(at["rows"]!, samples * width).fill(NaN);
+    const { numbers, x0, xd0, ticks, due, found, x, xd, meters, events, rows } = at as Record<string, number>;
+    const code = wasm.sb_run(
+      ...[numbers!, Number(model.heeds_stiffness), x0!, xd0!, at["p"]!, ticks!, due!, this.ticks.length],
+      ...[this.known.at, known, at["samples"]!, samples, found!, x!, xd!, meters!, events!, rows!],
+    );
+    const [end, steps] = this.numbers(found!, 2) as unknown as [number, number];
+    const reached = code % 8 === 3 ? 0 : this.reached(samples, end);
+    wasm.sb_show(at["samples"]!, rows!, reached, at["p"]!, at["shown"]!);
+    return {
+      p,
+      ending: ENDINGS[code % 8]!,
+      reason: code % 8 < 2 ? "" : REASONS[code >> 3] || "this run needs what this page does not have",
+      end,
+      steps,
+      rows: this.numbers(rows!, reached * width).slice(),
+      count: reached,
+      shown: this.numbers(at["shown"]!, reached * this.width).slice(),
+      meters: this.numbers(meters!, model.meters).slice(),
+      took: performance.now() - began,
+    };
+  }
+
+  /** How many known times at which signals switch are in place; null if there are too many. */
+  private knownTimes(): number | null {
+    const { model, wasm, places } = this;
+    if (!model.switching) {
+      return 0;
+    }
+    wasm.sb_edges(places["p"]!, places["edges"]!);
+    const edges = this.numbers(places["edges"]!, 2 * model.switching).slice();
+    const times = switchTimes(edges, model.start, model.numbers[0]!);
+    if (times === null) {
+      return null;
+    }
+    if (times.length > this.known.room) {
+      this.known = { at: this.room(2 * times.length), room: 2 * times.length };
+    }
+    this.set(this.known.at, times);
+    return times.length;
+  }
+
+  private reached(samples: number, end: number): number {
+    let count = samples;
+    while (count > 0 && this.samples[count - 1]! > end) {
+      count--;
+    }
+    return count;
+  }
+
+  private refused(p: Float64Array, reason: string): Run {
+    const none = new Float64Array(0);
+    const { start } = this.model;
+    return { p, ending: "refused", reason, end: start, steps: 0, rows: none, count: 0, shown: none, meters: none, took: 0 };
+  }
+
+  private room(count: number): number {
+    const at = this.wasm.sb_room(8 * Math.max(count, 1));
+    if (at === 0) {
+      throw new Error("this run needs more memory than a page may have");
+    }
+    return at;
+  }
+
+  private put(values: Float64Array | Uint8Array): number {
+    const at = this.room(Math.ceil(values.byteLength / 8));
+    new Uint8Array(this.wasm.memory.buffer).set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), at);
+    return at;
+  }
+
+  private set(at: number, values: Float64Array): void {
+    this.numbers(at, values.length).set(values);
+  }
+
+  private numbers(at: number, count: number): Float64Array {
+    return new Float64Array(this.wasm.memory.buffer, at, count);
+  }
+}
