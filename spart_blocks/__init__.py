@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from spart_blocks.tunes.tune import tune
     from spart_blocks.tunes.tuned import Tuned
     from spart_blocks.versions.differences import Difference, diff
+    from spart_blocks.web.page import live
 
 __version__ = "0.1.0"
 
@@ -89,6 +90,7 @@ _HOMES = {
     "Mobility": "spart_blocks.dynamics.mobility",
     "Results": "spart_blocks.results",
     "animate": "spart_blocks.animation.animate",
+    "live": "spart_blocks.web.page",
     "view": "spart_blocks.animation.animate",
     "View": "spart_blocks.animation.animate",
     "SpartError": "spart_blocks.base.errors",
@@ -136,6 +138,7 @@ __all__ = [
     "gradient",
     "ik",
     "linearize",
+    "live",
     "load",
     "lqr",
     "margins",

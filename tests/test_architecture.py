@@ -43,6 +43,7 @@ STATIONS = (
     "export",
     "realtime",
     "animation",  # pages that show motion
+    "web",  # pages that run a diagram
     "studio",  # the page that runs and edits diagrams, and its server
     "cli",
 )

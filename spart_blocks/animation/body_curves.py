@@ -46,7 +46,9 @@ def body_poses(robot: Robot, links: tuple[int, ...], state: PlantState, base: An
     )
 
 
-def frames_of(x: Any, robot: Robot, links: Sequence[int], state: PlantState, base: Any) -> list[Any]:
+def frames_of(
+    x: Any, robot: Robot, links: Sequence[int], state: PlantState, base: Any
+) -> list[Any]:
     """The frames (3, 4) of these links in a state x of a plant, floats or symbols."""
     s = state.split(x, base)
     K = kinematics(s.R0, s.r0, s.qm, robot)

@@ -29,12 +29,12 @@ def page_of(recording: Mapping[str, Any], say: Say | None = None) -> str:
     with messages if the viewer has to be built first. Raises InputError if it cannot be built.
     """
     script = built(VIEWER, say)
-    return packed_page(str(recording.get("name") or "motion"), {"spartRecording": recording}, script)
+    return packed_page(
+        str(recording.get("name") or "motion"), {"spartRecording": recording}, script
+    )
 
 
-def packed_page(
-    title: str, parts: Mapping[str, Any], script: Path, allowed: str = ALLOWED
-) -> str:
+def packed_page(title: str, parts: Mapping[str, Any], script: Path, allowed: str = ALLOWED) -> str:
     """A page that unpacks its parts and then starts a script.
 
     parts: by the name under which the script finds each as a property of the window: bytes, or data
@@ -55,7 +55,8 @@ def _part(name: str, value: Any) -> str:
     if not isinstance(value, bytes):
         kind = "json"
         data = json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
-    return f'<script id="{name}" type="application/octet-stream" data-kind="{kind}">{_packed(data)}</script>'
+    attributes = f'id="{name}" type="application/octet-stream" data-kind="{kind}"'
+    return f"<script {attributes}>{_packed(data)}</script>"
 
 
 def _packed(data: bytes) -> str:

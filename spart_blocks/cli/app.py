@@ -33,6 +33,7 @@ COMMANDS = {
     "test": "test.run_tests",
     "export c": "export.export_c",
     "export fmu": "export.export_fmu",
+    "export web": "export.export_web",
     "realtime": "realtime.realtime",
     "live": "live.live",
     "scope": "scope.scope",
@@ -84,6 +85,7 @@ def app(called: str = "") -> typer.Typer:
         "export",
         "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
         "spart export fmu diagrams/spacecraft_pd.yaml -o spacecraft.fmu",
+        "spart export web diagrams/spacecraft_pd.yaml -o spacecraft.html",
         help="Generate code from a diagram or some of its blocks, which runs without this package.",
     )
     for words in [one for one in COMMANDS if one.split()[0] == called] or COMMANDS:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.tableaus import RECOMMENDED, FixedStepMethod
 from spart_blocks.cli.commands import (
     FILE,
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from spart_blocks.export import StepCode
     from spart_blocks.export.fmu.stepping import Stepping
     from spart_blocks.program.subdiagram import Subdiagram
+    from spart_blocks.run import DiagramFile
+    from spart_blocks.web.runnable import Runnable
 
 HORIZON = 1.0  # s
 
@@ -278,3 +283,88 @@ def _tell_steps(stepping: Stepping) -> None:
     if stepping.controlled:
         how = f"steps with error control, to {stepping.rtol:g} or the importer's tolerance"
     typer.echo(f"  co-simulation: {how}")
+
+
+# --- as a page ------------------------------------------------------------------------------------
+
+MOST_VARIANTS = 8
+
+
+@command(
+    "spart export web diagrams/spacecraft_pd.yaml -o spacecraft.html",
+    "spart export web diagrams/spacecraft_controllers.yaml --all-variants --verify -o three.html",
+)
+def export_web(
+    *,
+    file: Path = FILE,
+    out: Path = option("--out -o FILE", "The file NAME.html to write.", ...),
+    all_variants: bool = switch(
+        "--all-variants",
+        f"A button for each choice of the file's variants, {MOST_VARIANTS} at most.",
+    ),
+    check: bool = switch(
+        "--verify", "Run the page's WebAssembly, and compare all states with a lane's, bit by bit."
+    ),
+    loading: Loading,
+    quiet: bool = QUIET,
+) -> None:
+    """Write a page that runs the diagram in a browser, without Python, server or network.
+
+    It holds the compiled program, sliders for parameters and initial states, scopes, the robots in
+    3-D, the claims of expect: and small sweeps. With --verify nothing is written unless all bits
+    of the states agree.
+    """
+    from spart_blocks.animation.animate import checked_path, write_page
+    from spart_blocks.web.page import page_of_runs
+    from spart_blocks.web.runnable import Runnable
+
+    target = checked_path(out.expanduser())
+    given = diagram_file(file, loading, quiet)
+    files = _variants_of(given) if all_variants else [given]
+    made = [Runnable.of(one.load()) for one in files]
+    say(f"making WebAssembly of {made[0].program.name}", unless=quiet)
+    if check:
+        _verify_page(made, quiet)
+    write_page(target, page_of_runs(made, None if quiet else say))
+    if not quiet:
+        size = target.stat().st_size / 1000
+        typer.echo(f"wrote {target}: {size:,.0f} kB, {_counted(made[0])}")
+
+
+def _variants_of(file: DiagramFile) -> list[DiagramFile]:
+    """The file with each choice for the slots that were given none, the defaults first. Raises
+    InputError if there are too many."""
+    from spart_blocks.diagram.written.variants import choices_in
+
+    given = {one.partition("=")[0] for one in file.variants}
+    free = {slot: some for slot, some in choices_in(file.path).items() if slot not in given}
+    number = math.prod(map(len, free.values()))
+    if number > MOST_VARIANTS:
+        slots = ", ".join(free)
+        text = f"{slots} have {number} choices together; a page holds {MOST_VARIANTS} at most"
+        raise InputError(Fault(text, hint="choose for some of them: --variant SLOT=CHOICE"))
+    chosen = (
+        tuple(f"{slot}={choice}" for slot, choice in zip(free, choices, strict=True))
+        for choices in product(*free.values())
+    )
+    return [replace(file, variants=(*file.variants, *some)) for some in chosen]
+
+
+def _verify_page(made: Sequence[Runnable], quiet: bool) -> None:
+    from spart_blocks.web.executed import differing
+
+    for one in made:
+        say(f"running it for {float(one.program.run.T):g} s", unless=quiet)
+        wrong = differing(one)
+        if wrong is not None:
+            complain(f"the page's run differs from a lane's: {wrong}; nothing is written")
+            raise typer.Exit(FAILED)
+    if not quiet:
+        typer.echo(f"{made[0].program.name}: all bits of its states are those of a lane")
+
+
+def _counted(made: Runnable) -> str:
+    data = made.data()
+    counts = (("parameters", "parameter"), ("signals", "signal"), ("claims", "claim"))
+    words = [f"{len(data[name])} {one}{'s' * (len(data[name]) != 1)}" for name, one in counts]
+    return ", ".join(words)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, did_you_mean
+from spart_blocks.block_support.links import LinkConnection
 from spart_blocks.block_support.ports import Port, attribute
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.build.companions import AUDIT, COMPANION, is_audit
@@ -256,7 +257,7 @@ def _owners(name: str) -> Iterable[str]:
 
 def is_link(node: Node) -> bool:
     """Whether a block is a link, which connects a diagram with the outside in real time."""
-    return attribute(node.block, "link") is not None
+    return isinstance(attribute(node.block, "link"), LinkConnection)
 
 
 def _without_links(wiring: FlatDiagram, inside: set[int]) -> set[int]:

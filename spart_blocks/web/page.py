@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.animation.animate import HEIGHT, View, checked_path, write_page
+from spart_blocks.animation.animate import HEIGHT, View
 from spart_blocks.animation.page import ALLOWED, packed_page
 from spart_blocks.base.web_build import VIEWER, Say, built
 from spart_blocks.diagram import as_diagram
@@ -20,30 +21,26 @@ POLICY = f"{RUNS}; worker-src blob:"
 
 
 def live(diagram: Diagram | str | Path | Any, *, height: int = HEIGHT) -> View:
-    """A page that runs a diagram in the browser, without Python, as a view for a notebook; save(path)
-    writes it as one HTML file.
+    """A page that runs a diagram in the browser, without Python, as a view for a notebook;
+    save(path) writes it as one HTML file.
 
     diagram: a loaded diagram, a YAML file, or bdsim's BlockDiagram. height [px]. Raises InputError
     with the reason for a diagram that lanes of sweeps cannot run either, and NoCompilerError
     without the package ziglang.
     """
-    return View(live_page([as_diagram(diagram)]), height)
+    return View(page_of_runs([Runnable.of(as_diagram(diagram))]), height)
 
 
-def write_live(diagrams: list[Diagram], path: Path, say: Say | None = None) -> Path:
-    """Write the page of a diagram, or of its variants, as one file. Returns its path."""
-    target = checked_path(path)
-    write_page(target, live_page(diagrams, say))
-    return target
-
-
-def live_page(diagrams: list[Diagram], say: Say | None = None) -> str:
+def page_of_runs(made: Sequence[Runnable], say: Say | None = None) -> str:
     """The self-contained page of a diagram, or of its variants, the first of which is shown first.
     say: called with messages if the page's script has to be built first.
     """
-    made = [Runnable.of(diagram) for diagram in diagrams]
-    script = built(VIEWER, say).with_name("live.js" if any(one.plants for one in made) else "flat.js")
-    parts: dict[str, Any] = {"spartModels": [{**one.data(), "variant": _title(one)} for one in made]}
+    script = built(VIEWER, say).with_name(
+        "live.js" if any(one.plants for one in made) else "flat.js"
+    )
+    parts: dict[str, Any] = {
+        "spartModels": [{**one.data(), "variant": _title(one)} for one in made]
+    }
     parts |= {f"spartModule{k}": one.module for k, one in enumerate(made)}
     return packed_page(made[0].program.name, parts, script, POLICY)
 

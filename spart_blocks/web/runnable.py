@@ -1,9 +1,9 @@
-"""A program as WebAssembly, with what a page needs to run it: times, parameters, signals, bodies."""
+"""A program as WebAssembly, with what a page needs to run it: parameters, signals, bodies."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -20,6 +20,7 @@ from spart_blocks.animation.recording import body_of, drawing, scene_reach
 from spart_blocks.animation.shapes import Looks, looks_of
 from spart_blocks.base.errors import DiagramError, Fault, InputError
 from spart_blocks.diagram import Diagram
+from spart_blocks.diagram.build.companions import AUDIT
 from spart_blocks.measures.work import Done, Work
 from spart_blocks.program import Program
 from spart_blocks.program.c.compiler import wasm_module
@@ -90,12 +91,11 @@ class Runnable:
         """The WebAssembly module. Raises NoCompilerError without the package ziglang."""
         made = self.setup.made
         assert made is not None
-        t, x, xd, p = arguments = self.program.outputs.sx_in()
-        names = ["t", "x", "xd", "p"]
-        column = ca.densify(ca.vertcat(self._signals(arguments), *self._frames(x)))
+        arguments, names = self.program.outputs.sx_in(), ["t", "x", "xd", "p"]
+        column = ca.densify(ca.vertcat(self._signals(arguments), *self._frames(arguments[1])))
         more = {"program_shown": ca.Function("shown", arguments, [column], names, ["y"])}
         if self.program.switching:
-            edges = ca.densify(ca.SX(self.program.edges(p)))
+            edges = ca.densify(ca.SX(self.program.edges(arguments[3])))
             more["program_edges"] = ca.Function("edges", arguments, [edges], names, ["y"])
         sizes = {"SB_PAGE_WIDTH": column.numel(), "SB_PAGE_EDGES": len(self.program.switching)}
         return wasm_module(macros(sizes) + "\n" + source(made, 1, more, ENTRY), EXPORTS)
@@ -166,7 +166,8 @@ class Runnable:
         program, declared = self.program, self.diagram.declared
         given = program.given
         starts, used = set(program.start.values()), set(chain(*given.values()))
-        own = [slot.name for slot in program.parameters if slot.name not in used]
+        hidden = {start for block, start in program.start.items() if self._is_inner(block)}
+        own = [s.name for s in program.parameters if s.name not in used and s.name not in hidden]
         for name in (*given, *sorted(own, key=lambda one: one in starts)):
             places = program.parameter_places(name)
             slots = given.get(name, (name,))
@@ -184,6 +185,13 @@ class Runnable:
                 "start": name in starts,
                 "labels": list(self._labels(name)),
             }
+
+    def _is_inner(self, block: str) -> bool:
+        """Whether the initial state of a block is none of the user's: of an audit, of an output
+        that is held, of a random sequence.
+        """
+        held = any(hold.is_added and hold.name == block for hold in self.program.holds)
+        return block.endswith(AUDIT) or held or block in self.program.random
 
     def _labels(self, name: str) -> Sequence[str]:
         """The names of the entries of an initial state, where its block names them."""
@@ -262,10 +270,10 @@ def _shown(program: Program) -> Iterator[Slot]:
     first = [name for scope in display.scopes for name in scope.signals]
     first = [display.aliases.get(name, name) for name in (*first, *display.watched)]
     room = MOST_SHOWN
-    for name in dict.fromkeys((*first, *(n for n in slots if ".audit." not in n))):
+    others = (name for name in slots if ".audit." not in name and "=0" not in name)
+    for name in dict.fromkeys((*first, *others)):
         slot = slots.get(name)
         size = 0 if slot is None else math.prod(slot.shape)
         if slot is not None and 0 < size <= room:
             room -= size
             yield slot
-

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 def recording_in(page):
     """The recording within a page."""
-    found = re.search(r'<script id="recording"[^>]*>([^<]*)</script>', page)
+    found = re.search(r'<script id="spartRecording"[^>]*>([^<]*)</script>', page)
     return json.loads(zlib.decompress(base64.b64decode(found[1])))
 
 

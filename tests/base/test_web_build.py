@@ -39,7 +39,7 @@ def place(tmp_path, monkeypatch):
     (sources / "vite.config.ts").write_text("export default {}\n")
     (sources / "src" / "main.ts").write_text("one();\n")
     target = tmp_path / "page"
-    page = WebPage("the viewer", ("viewer",), target, "viewer.js", True, tmp_path)
+    page = WebPage("the viewer", ("viewer",), target, "viewer.js", ("viewer",), tmp_path)
     monkeypatch.setattr(web_build, "found_node", lambda: NODE)
     ran = []
 
@@ -51,7 +51,7 @@ def place(tmp_path, monkeypatch):
             text = (folder / "src" / "main.ts").read_text()
             (made / "viewer.js").write_text(text)
             (made / "parts" / f"{len(text)}.js").write_text(text)
-            (made / "licenses.txt").write_text("MIT")
+            (made / "viewer.licenses.txt").write_text("MIT")
 
     monkeypatch.setattr(web_build, "_run", run)
     return sources, page, ran
@@ -67,7 +67,7 @@ def test_it_is_built_once_and_anew_when_its_sources_change(place):
     (sources / "src" / "main.ts").write_text("two();\n")
     assert built(page).read_text().endswith("two();\n")
     names = {path.name for path in page.target.rglob("*") if path.is_file()}
-    assert names == {"viewer.js", "licenses.txt", "stamp.txt", "7.js"}
+    assert names == {"viewer.js", "viewer.licenses.txt", "stamp.txt", "7.js"}
 
 
 def test_parts_of_earlier_builds_are_removed(place):
@@ -141,11 +141,12 @@ def test_the_build_hook_needs_nothing_installed():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.main)
 def test_the_licences_of_what_is_bundled_are_in_the_documentation(page):
-    if not (page.target / LICENSES).is_file():
+    if not web_build.is_fresh(page):
         pytest.skip(f"{page.what} is not built")
     doc = "animate.md" if page is VIEWER else "studio.md"
     listed = (HOME / "docs" / doc).read_text(encoding="utf-8")
-    names = re.findall(r"^## (\S+) - (\S+) \((.+)\)$", (page.target / LICENSES).read_text(), re.M)
+    texts = "".join(path.read_text() for path in page.target.glob(f"*{LICENSES}"))
+    names = re.findall(r"^## (\S+) - (\S+) \((.+)\)$", texts, re.M)
     assert names
     for name, version, license in names:
         assert re.search(rf"{name}.*\| {re.escape(version)} \| {license},", listed)
@@ -165,5 +166,5 @@ def test_a_page_holds_the_recording_and_the_viewer(place, monkeypatch):
         (found,) = re.findall(rf'<script id="{name}"[^>]*>([^<]*)</script>', page)
         return zlib.decompress(b64decode(found))
 
-    assert json.loads(part("recording")) == {"format": 1, "name": "a </title> & b"}
-    assert part("viewer").endswith(b"one();\n")
+    assert json.loads(part("spartRecording")) == {"format": 1, "name": "a </title> & b"}
+    assert part("spartScript").endswith(b"one();\n")

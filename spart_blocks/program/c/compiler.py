@@ -164,7 +164,7 @@ def wasm_module(source: str, exports: Sequence[str]) -> bytes:
         text = "compiling for browsers needs the package ziglang, which is not there"
         if os.environ.get("SPART_COMPILER", "").strip().lower() == "none":
             text = "compiling for browsers is off: SPART_COMPILER is none"
-        raise NoCompilerError(Fault(text, hint=pip_install("compiler")))
+        raise NoCompilerError(Fault(text, hint=pip_install("web")))
     flags = [*WASM, *(f"-Wl,--export={name}" for name in exports)]
     folder, key = user_folder(), _key(zig, flags, source)
     try:

@@ -2,10 +2,12 @@
 
 import { make } from "../dom";
 import type { Motion } from "../recording";
+import { eachOnce } from "./motion";
 
 /** The shown signals of a motion: a line of names, then one for each row. Names with commas or
  * quotes are quoted; one that a spreadsheet would take for a formula begins with a quote mark. */
-export function csvOf({ signals }: Motion): string {
+export function csvOf(motion: Motion): string {
+  const signals = eachOnce(motion.signals);
   const names = signals.flatMap(({ name, series }) =>
     series.columns === 1 ? [name] : Array.from({ length: series.columns }, (_, k) => `${name}[${k}]`),
   );

@@ -1,6 +1,6 @@
 // A run as a motion, which scopes, diagram, values and stage show.
 
-import type { Body, Motion, Packed, Signal, Track } from "../recording";
+import type { Body, Motion, Packed, Series, Signal, Track } from "../recording";
 import { unpack } from "../recording";
 import type { Model } from "./data";
 import { type Run, widthOf } from "./program";
@@ -20,13 +20,11 @@ export function emptyMotion(model: Model): Motion {
       indices: Uint32Array.from(unpack(indices).values),
     })),
     arrows: [],
-    signals: model.signals.map(({ name, unit, labels, count, scopes }) => ({
-      name,
-      unit,
-      labels,
-      scope: scopes[0] ?? null,
-      series: { t: new Float64Array(0), columns: count, values: new Float64Array(0) },
-    })),
+    signals: model.signals.flatMap(({ name, unit, labels, count, scopes }): Signal[] => {
+      const series: Series = { t: new Float64Array(0), columns: count, values: new Float64Array(0) };
+      const places = scopes.length ? scopes : [null];
+      return places.map((scope) => ({ name, unit, labels, scope, series }));
+    }),
     scopes: model.scopes.map(({ title }) => title),
     diagram: model.diagram,
   };
@@ -37,11 +35,16 @@ function bodyOf({ name, parent, shapes, com, frames }: Model["bodies"][number]):
   return { name, parent: parent ?? -1, shapes: shapes ?? [], com: com ?? [0, 0, 0], frames: frames ?? [], track };
 }
 
+/** The signals of a motion, each once; a motion has one for each scope that it is in. */
+export function eachOnce(signals: readonly Signal[]): Signal[] {
+  return [...new Map(signals.map((signal) => [signal.name, signal])).values()];
+}
+
 /** Put the rows of a run into a motion. */
 export function fill(motion: Motion, model: Model, run: Run, samples: Float64Array): void {
   const t = samples.slice(0, run.count);
   const width = widthOf(model);
-  motion.signals.forEach((signal, index) => fillSignal(signal, model.signals[index]!.at, run, width, t));
+  eachOnce(motion.signals).forEach((signal, index) => fillSignal(signal, model.signals[index]!.at, run, width, t));
   const signals = width - 12 * model.bodies.length;
   motion.bodies.forEach(({ track }, index) => fillTrack(track, run, width, signals + 12 * index, t));
 }

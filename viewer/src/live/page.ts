@@ -7,14 +7,14 @@ import { make, setText } from "../dom";
 import { eachFrame } from "../frames";
 import { helpDialog, listen, type Seen } from "../keys";
 import { layOut, section } from "../layout";
-import { type Motion, type Series, unpack } from "../recording";
+import { type Motion, type Series, type Signal, unpack } from "../recording";
 import { Readout, scopesOf } from "../scopes";
 import viewerStyle from "../style.css?inline";
 import { ClaimsList } from "./claims";
 import { csvOf, save } from "./csv";
 import type { Model } from "./data";
 import style from "./live.css?inline";
-import { emptyMotion, fill } from "./motion";
+import { eachOnce, emptyMotion, fill } from "./motion";
 import { ParameterPanel } from "./panel";
 import type { Run } from "./program";
 import { Runner } from "./runner";
@@ -22,6 +22,7 @@ import { SweepPanel } from "./sweep";
 import { Values } from "./values";
 
 const MOST_PAST = 3;
+const MOST_ON_WIRES = 4;
 /** A run is an earlier one, to be kept, if the values rested for this time [ms] afterwards. */
 const RESTED = 700;
 
@@ -225,7 +226,7 @@ class Shown {
     clock.time = clock.end;
     this.scene = sceneOf?.(motion, () => this.show()) ?? null;
     this.scopes = scopesOf(motion, (time) => this.goTo(time));
-    this.diagram = Diagram.of(motion);
+    this.diagram = Diagram.of({ ...motion, signals: onWires(motion.signals) });
     this.others = new Readout(motion.signals.filter(({ scope }) => scope === null), false);
     this.controls = new Controls(clock, () => this.show());
     const { head, knobs, claims, sweep } = parts;
@@ -302,6 +303,16 @@ class Shown {
     this.others.show(time);
     this.controls.show();
   }
+}
+
+/** The signals to be written at the blocks of the drawing: the first few of each. */
+function onWires(signals: readonly Signal[]): Signal[] {
+  const counts = new Map<string, number>();
+  return eachOnce(signals).filter(({ name }) => {
+    const block = name.slice(0, Math.max(name.lastIndexOf("."), 0)) || name;
+    counts.set(block, (counts.get(block) ?? 0) + 1);
+    return counts.get(block)! <= MOST_ON_WIRES;
+  });
 }
 
 function closed(details: HTMLDetailsElement): HTMLDetailsElement {

@@ -180,7 +180,9 @@ function drawMap(context: CanvasRenderingContext2D, { width, height }: Area, fou
     const share = high > low ? (value - low) / (high - low) : 0.5;
     context.globalAlpha = 0.12 + 0.88 * share;
     context.fillStyle = COLOURS[0]!;
-    context.fillRect(left + (at % columns) * wide, bottom - (Math.floor(at / columns) + 1) * tall, wide + 0.5, tall + 0.5);
+    const [column, row] = [at % columns, Math.floor(at / columns)];
+    const [x, y] = [Math.round(left + column * wide), Math.round(bottom - (row + 1) * tall)];
+    context.fillRect(x, y, Math.round(left + (column + 1) * wide) - x, Math.round(bottom - row * tall) - y);
   });
   context.globalAlpha = 1;
 }
