@@ -41,6 +41,10 @@ ROWS, MOST_ROWS = 1000, 20_000
 """Rows of a run by default, and at most."""
 MOST_SHOWN = 400
 """Numbers of signals that a page shows; scopes and watched signals go first."""
+NEEDS = (
+    "its states slide along a surface or switch too fast, or a block refuses its inputs; "
+    "sb.simulate does, and says which"
+)
 EXPORTS = ("sb_room", "sb_run", "sb_show", "sb_edges")
 ENTRY = "web/c/page.c"
 
@@ -69,7 +73,7 @@ class Runnable:
         store = MeshStore()
         plants = [(one, looks_of(one.robot, store, one.start())) for one in moving_of(wiring.nodes)]
         work = _work(program, tuple(claim.gauge for claim in claims))
-        work, setup = _ready(work, diagram)
+        work, setup = _ready(work)
         shown = tuple(_shown(work.program))
         return Runnable(diagram, work, setup, tuple(plants), store, shown, claims)
 
@@ -243,17 +247,17 @@ def _work(program: Program, gauges: tuple[Gauge, ...]) -> Work:
     return Work(program, np.arange(1), program.p[None], gauges=gauges, every=every)
 
 
-def _ready(work: Work, diagram: Diagram) -> tuple[Work, LaneSetup]:
+def _ready(work: Work) -> tuple[Work, LaneSetup]:
     """The setup of the run, by an implicit method if the run is stiff. Raises InputError."""
     setup = LaneSetup.of(work)
-    name = work.program.name
-    for _ in range(2):
-        if setup.refusal is not None:
-            raise InputError(Fault(f"{name} cannot run in a page: {setup.refusal}"))
-        if not lanes.is_stiff(setup, work):
-            break
+    why = setup.refusal or lanes.why_handed_back(setup, work)
+    if why == lanes.STIFF_RUN:
         work = replace(work, program=setup.for_stiff_runs)
         setup = LaneSetup.of(work)
+        why = setup.refusal or lanes.why_handed_back(setup, work)
+    if why is not None:
+        text = why if isinstance(why, str) else NEEDS
+        raise InputError(Fault(f"{work.program.name} cannot run in a page: {text}"))
     return work, setup
 
 

@@ -165,6 +165,11 @@ def test_sliding_states_are_refused_with_the_reason(load):
         Runnable.of(load(SWITCHED.replace("T: 3.0}", "T: 3.0, sliding: filippov}")))
 
 
+def test_a_run_that_lanes_hand_back_is_refused():
+    with pytest.raises(InputError, match="limited-servo cannot run in a page: its states slide"):
+        Runnable.of(sb.load("diagrams/signals/limited_servo.yaml"))
+
+
 def test_without_a_compiler_for_browsers_the_hint_names_the_extra(switched, monkeypatch):
     monkeypatch.setitem(os.environ, "SPART_COMPILER", "none")
     with pytest.raises(NoCompilerError, match="SPART_COMPILER is none"):

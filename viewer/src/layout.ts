@@ -20,7 +20,7 @@ export function layOut({ app, stage, panel, controls, over }: Parts): () => void
     main.append(separator(main), panel);
   }
   app.className = "spart-viewer";
-  app.replaceChildren(main, controls);
+  app.replaceChildren(main, make("footer", {}, controls));
   return () => main.classList.toggle("alone");
 }
 

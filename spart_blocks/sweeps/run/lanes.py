@@ -109,10 +109,10 @@ def run(
             size = max(size, int(min(4.0, CHUNK / max(seconds, 1e-6)) * size))
 
 
-def is_stiff(setup: LaneSetup, work: Work) -> bool:
-    """Whether the first run of a work is handed back since it is stiff."""
+def why_handed_back(setup: LaneSetup, work: Work) -> int | None:
+    """The reason for which the first run of a work is handed back; None if it ends in its lane."""
     arrays, _, _ = _OnThreads(setup, 1, 1).execute(work.part(slice(1)))
-    return bool(arrays["status"][0] == HANDED_BACK and arrays["reason"][0] == STIFF_RUN)
+    return int(arrays["reason"][0]) if arrays["status"][0] == HANDED_BACK else None
 
 
 def _refuse_single(work: Work) -> None:

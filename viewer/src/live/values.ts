@@ -26,7 +26,7 @@ export function knobsOf(parameter: Parameter, p: readonly number[]): Knob[] {
   return Array.from({ length: count }, (_, k) => {
     const places = parameter.places.map((one) => one[k]!);
     const first = p[places[0]!]!;
-    const name = parameter.shape.length ? `${parameter.name}[${indexOf(k, parameter.shape)}]` : parameter.name;
+    const name = count > 1 ? `${parameter.name}[${indexOf(k, parameter.shape)}]` : parameter.name;
     return { parameter, name, label: parameter.labels[k] ?? name, places, first, ...rangeOf(parameter, first) };
   });
 }

@@ -1,0 +1,162 @@
+"""Pages that run, in Chromium from files and without a network: their rows have the bits of a lane,
+and sliders, addresses, claims and sweeps do what they say.
+"""
+
+from __future__ import annotations
+
+import base64
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browsers import needs_chromium
+
+import spart_blocks as sb
+from spart_blocks.base.web_build import VIEWER, found_node, is_fresh
+from spart_blocks.web.page import page_of_runs
+from spart_blocks.web.runnable import Runnable
+
+pytestmark = [
+    needs_chromium,
+    pytest.mark.skipif(not find_spec("ziglang"), reason="needs ziglang"),
+    pytest.mark.skipif(not (is_fresh(VIEWER) or found_node()), reason="needs Node.js"),
+]
+SHOWN = {
+    "arm": "diagrams/arm_computed_torque.yaml",
+    "spacecraft": "diagrams/spacecraft_pd.yaml",
+    "sampled": "diagrams/spacecraft_sampled.yaml",
+    "servo with clocks": "diagrams/control/dc_motor.yaml",
+}
+ROWS = """
+const bytes = new Uint8Array(spartLive.run.rows.buffer);
+let text = "";
+for (let at = 0; at < bytes.length; at += 8192)
+  text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+return btoa(text);
+"""
+AXE = Path("studio/node_modules/axe-core/axe.min.js")
+RAN = "window.spartLive && spartLive.run"
+HOSTILE = """
+name: "</script><img src=x onerror=alert(1)>"
+params: {"k": 2.0}
+declare: {k: {unit: "<b>m</b>", doc: "<script>alert(2)</script>", min: 0, max: 4}}
+blocks:
+  one: {type: CONSTANT, value: $k}
+  state: {type: INTEGRATOR}
+  show: {type: SCOPE, title: "<i onclick=alert(3)>x</i>"}
+wires:
+  - one -> state
+  - state -> show
+run: {T: 1.0}
+expect:
+  final: [{signal: state, value: 2, within: 0.1}]
+"""
+
+
+def open_page(browser, path, *diagrams, ending=""):
+    made = [Runnable.of(diagram) for diagram in diagrams]
+    path.write_text(page_of_runs(made), encoding="utf-8")
+    browser.visit(path.as_uri() + ending)
+    browser.wait(RAN)
+    return made
+
+
+def rows_of(browser, made):
+    width = len(made.program.x0) + len(made.program.xd0)
+    return np.frombuffer(base64.b64decode(browser.run(ROWS)), dtype=float).reshape(-1, width)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_page_s_rows_are_a_lane_s(name, browser, tmp_path):
+    (made,) = open_page(browser, tmp_path / "page.html", sb.load(SHOWN[name]))
+    np.testing.assert_array_equal(rows_of(browser, made), made.reference().rows[0])
+    assert browser.requests() == []
+    assert browser.complaints() == []
+
+
+def test_a_moved_time_of_a_step_switches_where_a_lane_switches(browser, tmp_path):
+    path = tmp_path / "page.html"
+    (made,) = open_page(browser, path, sb.load("diagrams/spacecraft_pd.yaml"), ending="#qd.T=0.7")
+    wanted = made.reference(made.program.with_parameters({"qd.T": 0.7}).p)
+    np.testing.assert_array_equal(rows_of(browser, made), wanted.rows[0])
+
+
+def test_a_slider_runs_anew_judges_claims_and_is_kept_in_the_address(browser, load, tmp_path):
+    (made,) = open_page(browser, tmp_path / "page.html", load(HOSTILE))
+    assert browser.find(".claims li").get_attribute("class") == "held"
+    browser.run(
+        "const s = document.querySelector('.knob [type=range]');"
+        "s.value = 3; s.dispatchEvent(new Event('input'))"
+    )
+    browser.wait("spartLive.run.p[0] === 3")
+    assert browser.find(".claims li").get_attribute("class") == "missed"
+    assert browser.run("return location.hash") == "#k=3"
+    np.testing.assert_allclose(rows_of(browser, made)[-1], [3.0], rtol=1e-12)
+    browser.find(".buttons button").click()
+    browser.wait("spartLive.run.p[0] === 2")
+    assert browser.find(".claims li").get_attribute("class") == "held"
+
+
+def test_names_and_texts_are_never_markup(browser, load, tmp_path):
+    open_page(browser, tmp_path / "page.html", load(HOSTILE))
+    assert (
+        browser.run("return document.querySelectorAll('img, #app b, #app i[onclick]').length") == 0
+    )
+    assert browser.find("h1").text == "</script><img src=x onerror=alert(1)>"
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["spacecraft", "servo with clocks"])
+def test_axe_finds_nothing(name, scheme, browser, tmp_path):
+    if not AXE.exists():
+        pytest.skip("needs axe-core: npm ci in studio/")
+    browser.show_in(scheme)
+    try:
+        open_page(browser, tmp_path / "page.html", sb.load(SHOWN[name]))
+        browser.run("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+        browser.run(AXE.read_text(encoding="utf-8"))
+        found = browser.run_async("axe.run(document).then((found) => done(found.violations))")
+    finally:
+        browser.show_in()
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+
+
+def test_a_sweep_is_a_curve_of_what_runs_with_these_values_give(browser, load, tmp_path):
+    open_page(browser, tmp_path / "page.html", load(HOSTILE))
+    browser.run("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    browser.find(".sweep button").click()
+    note = browser.wait(
+        "/41 runs$/.test(document.querySelector('.sweep .note').textContent)"
+        " && document.querySelector('.sweep .note').textContent"
+    )
+    assert note == "last state over k: from 0.000 to 4.000; 41 runs"
+
+
+def test_each_variant_has_a_button_and_its_own_program(browser, tmp_path):
+    file = "diagrams/spacecraft_controllers.yaml"
+    choices = ("pd", "computed_torque")
+    diagrams = [sb.load(file, variants=[f"controller={one}"]) for one in choices]
+    made = open_page(browser, tmp_path / "page.html", *diagrams)
+    np.testing.assert_array_equal(rows_of(browser, made[0]), made[0].reference().rows[0])
+    browser.run("spartLive.run && document.querySelectorAll('.variants button')[1].click()")
+    browser.wait("document.querySelectorAll('.variants button')[1].ariaPressed === 'true'")
+    np.testing.assert_array_equal(rows_of(browser, made[1]), made[1].reference().rows[0])
+
+
+def test_a_run_that_fails_is_told_with_its_time(browser, load, tmp_path):
+    text = """
+name: blows up
+blocks:
+  x: {type: INTEGRATOR, x0: 1.0}
+  law: {type: FCN, expression: "x**2", arguments: [x]}
+wires:
+  - x -> law
+  - law -> x
+run: {T: 0.5}
+"""
+    open_page(browser, tmp_path / "page.html", load(text), ending="#x.x0=4")
+    told = browser.find(".problem").text
+    assert told.startswith("the solver failed")
+    assert "t = 0.25" in told
