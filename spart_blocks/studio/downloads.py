@@ -14,13 +14,14 @@ MEDIA = {
     "npz": "application/octet-stream",
     "csv": "text/csv; charset=utf-8",
     "html": "text/html; charset=utf-8",
+    "live.html": "text/html; charset=utf-8",
 }
 PATIENCE = 120.0
 
 
 async def download(session: Session, path: str, run: str, kind: str) -> tuple[str, str, bytes]:
-    """The results of a run as a file: its name, media type and bytes. kind: npz, csv, or html for a
-    page with its motion. Raises InputError or RunError."""
+    """The results of a run as a file: its name, media type and bytes. kind: npz, csv, html for a
+    page with its motion, or live.html for a page that runs. Raises InputError or RunError."""
     if kind not in MEDIA:
         raise InputError(f"a run is saved as {', '.join(MEDIA)}, not {kind[:20]!r}")
     registry = runs_of(session)
@@ -29,7 +30,7 @@ async def download(session: Session, path: str, run: str, kind: str) -> tuple[st
     try:
         if entry.process is not None:
             await entry.process.ask("save", {"file": str(file)}, PATIENCE)
-        elif entry.saved is not None and kind != "html":
+        elif entry.saved is not None and not kind.endswith("html"):
             await asyncio.to_thread(loaded(entry.saved).save, file)
         else:
             label = entry.facts["label"]

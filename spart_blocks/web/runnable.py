@@ -62,13 +62,13 @@ class Runnable:
     claims: tuple[PageClaim, ...]
 
     @staticmethod
-    def of(diagram: Diagram) -> Runnable:
-        """Raises InputError with the reason if a page cannot run it: TraceError for a block that is
+    def of(diagram: Diagram, program: Program | None = None) -> Runnable:
+        """program: of the diagram, if it is traced already. Raises InputError with the reason if a page cannot run it: TraceError for a block that is
         no expression, DiagramError for links, InputError for a program that lanes refuse.
         """
         wiring = wired(diagram)
         _refuse_links(diagram, [node.name for node in wiring.nodes if is_link(node)])
-        program = traced(diagram, wiring)
+        program = program or traced(diagram, wiring)
         claims = tuple(claims_of(diagram, program))
         store = MeshStore()
         plants = [(one, looks_of(one.robot, store, one.start())) for one in moving_of(wiring.nodes)]

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -354,6 +355,10 @@ def test_motion_poses_states_and_files_of_a_robot():
         assert data.startswith(b"t,")
         _, _, data = await download(session, path, "1", "html")
         assert b"<html" in data[:200]
+        if find_spec("ziglang"):
+            name, _, data = await download(session, path, "1", "live.html")
+            assert name == "spacecraft_pd-run1.live.html"
+            assert b'id="spartModule0"' in data
         for wrong in (("2", "npz"), ("x", "npz"), ("1", "exe")):
             with pytest.raises(InputError):
                 await download(session, path, *wrong)

@@ -157,9 +157,12 @@ def still(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def save(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """Write the results to a file in the format of its suffix; for .html, a page with the
-    motion."""
+    """Write the results to a file in the format of its suffix; for .html, a page with the motion,
+    and for .live.html one that runs with the present values of parameters."""
     path = Path(asked["file"])
+    if path.name.endswith(".live.html"):
+        path.write_text(_live_page(runner), encoding="utf-8")
+        return None, b""
     results = _results(runner)
     if path.suffix == ".html":
         from spart_blocks.animation.recording import recording_of
@@ -169,6 +172,18 @@ def save(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     else:
         results.save(path)
     return None, b""
+
+
+def _live_page(runner: Runner) -> str:
+    from spart_blocks.web.page import page_of_runs
+    from spart_blocks.web.runnable import Runnable
+
+    _begun(runner)
+    now = runner.next_setting or runner.setting
+    assert now is not None
+    diagram, _ = now.engine.made_of()
+    program = now.engine.program if isinstance(now.engine, Native) else None
+    return page_of_runs([Runnable.of(diagram, program)])
 
 
 def _begun(runner: Runner) -> list[RecordPart]:

@@ -62,17 +62,18 @@ function Row({ runs, run }: { runs: Runs; run: Run }) {
   );
 }
 
-const KINDS = { npz: "results as NumPy arrays", csv: "results as a table", html: "recording, a page by itself" } as const;
+const KINDS = { npz: "results as NumPy arrays", csv: "results as a table", html: "recording, a page by itself", "live.html": "page that runs, with sliders" } as const;
+const LABELS = { npz: "npz", csv: "csv", html: "HTML", "live.html": "live" } as const;
 
 function Downloads({ runs, run }: { runs: Runs; run: Run }) {
   if (runs.path.startsWith("loop:") || run.state !== "ended") return null;
   const kinds = Object.keys(KINDS) as (keyof typeof KINDS)[];
   return (
     <>
-      {kinds.map((kind) => kind === "html" && run.kept === "signals" ? null : (
+      {kinds.map((kind) => kind.endsWith("html") && run.kept === "signals" ? null : (
         <a key={kind} className="download" href={downloadOf(runs.path, run.run, kind)} download title={`Save the ${KINDS[kind]}`}
           aria-label={`${run.label}: ${KINDS[kind]}`}>
-          {kind === "html" ? "HTML" : kind}
+          {LABELS[kind]}
         </a>
       ))}
     </>
