@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, did_you_mean
-from spart_blocks.block_support.links import LinkConnection
 from spart_blocks.block_support.ports import Port, attribute
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.build.companions import AUDIT, COMPANION, is_audit
@@ -37,6 +36,7 @@ from spart_blocks.program.tracing.cuts import Inlet, only
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.program.tracing.symbol import TraceError
 from spart_blocks.program.tracing.trace import traced
+from spart_blocks.transports.connection import LinkConnection
 
 Floats = NDArray[np.float64]
 
