@@ -17,7 +17,7 @@ export default defineConfig(({ mode }) => {
       outDir: "dist",
       emptyOutDir: false,
       target: "es2022",
-      license: { fileName: `${name}.licenses.txt` },
+      license: { fileName: "licenses.txt" },
     },
     worker: { format: "iife" },
   };

@@ -40,7 +40,8 @@ class WebPage:
     """A page and its sources. what: its name in messages. sources: folders in `home` that a build
     reads, the first of which is built. target: the folder of what is built, part of wheels and
     ignored by git. main: its first file. scripts: if it is built script by script, their names,
-    which are modes of the build; each script begins with the licences of what is bundled in it.
+    which are modes of the build; each script begins with the licences of what is bundled in it, and
+    the last one bundles all that the others do.
     """
 
     what: str
@@ -69,7 +70,7 @@ VIEWER = WebPage(
     ("viewer",),
     PACKAGE / "animation" / "page",
     "viewer.js",
-    scripts=("live", "flat", "viewer"),
+    scripts=("flat", "viewer", "live"),
 )
 STUDIO = WebPage(
     "the studio's page", ("studio", "viewer"), PACKAGE / "studio" / "page", "index.html"
@@ -193,7 +194,7 @@ def build(page: WebPage, node: NodeJs) -> None:
         command = [node.node, str(vite), "build", "--outDir", str(made)]
         for script in page.scripts:  # pages are passed on, with what they hold
             _run(page, [*command, "--mode", script], folder, node)
-            notice = (made / f"{script}.{LICENSES}").read_text(encoding="utf-8")
+            notice = (made / LICENSES).read_text(encoding="utf-8")
             made_script = made / f"{script}.js"
             made_script.write_bytes(f"/*\n{notice}\n*/\n".encode() + made_script.read_bytes())
         if not page.scripts:

@@ -63,8 +63,8 @@ class Runnable:
 
     @staticmethod
     def of(diagram: Diagram, program: Program | None = None) -> Runnable:
-        """program: of the diagram, if it is traced already. Raises InputError with the reason if a page cannot run it: TraceError for a block that is
-        no expression, DiagramError for links, InputError for a program that lanes refuse.
+        """program: of the diagram, if it is traced already. Raises InputError with the reason if a
+        page cannot run it: TraceError for a block that is no expression, DiagramError for links.
         """
         wiring = wired(diagram)
         _refuse_links(diagram, [node.name for node in wiring.nodes if is_link(node)])

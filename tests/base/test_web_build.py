@@ -51,7 +51,7 @@ def place(tmp_path, monkeypatch):
             text = (folder / "src" / "main.ts").read_text()
             (made / "viewer.js").write_text(text)
             (made / "parts" / f"{len(text)}.js").write_text(text)
-            (made / "viewer.licenses.txt").write_text("MIT")
+            (made / "licenses.txt").write_text("MIT")
 
     monkeypatch.setattr(web_build, "_run", run)
     return sources, page, ran
@@ -67,7 +67,7 @@ def test_it_is_built_once_and_anew_when_its_sources_change(place):
     (sources / "src" / "main.ts").write_text("two();\n")
     assert built(page).read_text().endswith("two();\n")
     names = {path.name for path in page.target.rglob("*") if path.is_file()}
-    assert names == {"viewer.js", "viewer.licenses.txt", "stamp.txt", "7.js"}
+    assert names == {"viewer.js", "licenses.txt", "stamp.txt", "7.js"}
 
 
 def test_parts_of_earlier_builds_are_removed(place):
@@ -145,8 +145,7 @@ def test_the_licences_of_what_is_bundled_are_in_the_documentation(page):
         pytest.skip(f"{page.what} is not built")
     doc = "animate.md" if page is VIEWER else "studio.md"
     listed = (HOME / "docs" / doc).read_text(encoding="utf-8")
-    texts = "".join(path.read_text() for path in page.target.glob(f"*{LICENSES}"))
-    names = re.findall(r"^## (\S+) - (\S+) \((.+)\)$", texts, re.M)
+    names = re.findall(r"^## (\S+) - (\S+) \((.+)\)$", (page.target / LICENSES).read_text(), re.M)
     assert names
     for name, version, license in names:
         assert re.search(rf"{name}.*\| {re.escape(version)} \| {license},", listed)
