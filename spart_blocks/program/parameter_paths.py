@@ -140,6 +140,8 @@ def _has_value(nominal: Floats, use: Use, value: Any) -> bool:
         if not part.ndim or not isinstance(key, int) or key >= len(part):
             return False
         part = part[key]
+    if type(value) is float and np.ndim(part) == 0:
+        return bool(part == value)
     try:
         given = np.asarray(value, dtype=float)
         if given.shape != np.shape(part):

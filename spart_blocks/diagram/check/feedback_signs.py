@@ -152,6 +152,8 @@ def _sign_of(node: Node, port: int, output: int) -> int:
 
 def _common(gain: Any) -> int:
     """The sign that all entries of a gain other than zero have; 0 if they differ."""
+    if type(gain) is float:
+        return (gain > 0) - (gain < 0)
     try:
         signs = set(np.sign(np.ravel(np.asarray(gain, dtype=float))).tolist()) - {0.0}
     except (TypeError, ValueError):

@@ -69,5 +69,10 @@ def symbols(name: str, shape: tuple[int, ...]) -> tuple[Any, Any]:
 
 def column_of(values: list[Any]) -> Any:
     """The SX column of all scalars of the given arrays, one after the other."""
-    entries = [sx_of(x) for value in values for x in np.ravel(plain(value)).tolist()]
+    entries: list[Any] = []
+    for value in values:
+        if isinstance(value, Symbol | float):
+            entries.append(sx_of(value))
+        else:
+            entries += [sx_of(x) for x in np.ravel(plain(value)).tolist()]
     return ca.vertcat(*entries) if entries else ca.SX(0, 1)

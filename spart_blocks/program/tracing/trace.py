@@ -32,7 +32,7 @@ from spart_blocks.program.tracing.rules import (
 )
 from spart_blocks.program.tracing.seen import with_signals
 from spart_blocks.program.tracing.switching import Crossing, crossings_of, started
-from spart_blocks.program.tracing.symbol import box, column_of, is_number, symbols
+from spart_blocks.program.tracing.symbol import Symbol, box, column_of, is_number, symbols
 from spart_blocks.program.tracing.updates import updates_of
 
 
@@ -112,11 +112,11 @@ def _signals(traced: Evaluation) -> tuple[tuple[Slot, ...], list[Any]]:
     slots, columns, start = [], [], 0
     for node in traced.order:
         for k, value in enumerate(traced.values[node.index]):
-            column = box(value)
-            slot = Slot(node.output_name(k), start, column.shape)
+            shape = () if isinstance(value, Symbol | float) else box(value).shape
+            slot = Slot(node.output_name(k), start, shape)
             start = slot.part.stop
             slots.append(slot)
-            columns.append(column)
+            columns.append(value)
     return tuple(slots), columns
 
 
