@@ -4,11 +4,16 @@ files that are no pages.
 The README becomes a page, bdsim's help on its blocks a page beside that of ours, every
 public name of the package a heading of the API pages with its docstring, and a link to a file
 outside docs/ one to a copy of it under source/.
+
+With SPART_DOCS_LIVE=marked, `<!-- live: diagrams/FILE.yaml -->` in a page becomes the diagram,
+running there; with all, diagrams of the gallery run, too. That takes minutes, and ziglang.
 """
 
 from __future__ import annotations
 
 import importlib
+import logging
+import os
 import posixpath
 import re
 import runpy
@@ -18,6 +23,7 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
+log = logging.getLogger("mkdocs.hooks.live")
 ROOT = Path(__file__).parents[1]
 COPIES = "source"
 """The folder of the site with files of the repository that pages link to."""
@@ -26,6 +32,15 @@ WHOLE = {
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
 }
+LIVE = re.compile(r"<!-- live: (diagrams/\S+\.yaml) -->")
+ENTRY = re.compile(r"(?<=\[The file\]\(\.\./)(diagrams/\S+\.yaml)\)$", re.MULTILINE)
+"""Where the gallery names a diagram."""
+FRAME = """\
+<p>Move a slider: the diagram runs here, compiled, in your browser.
+<a href="{page}" target="_blank">By itself</a></p>
+<iframe src="{page}" title="{file}, running" loading="lazy"
+style="width:100%;height:34em;border:1px solid #8884"></iframe>
+"""
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
 
 
@@ -48,7 +63,35 @@ def on_files(files: Files, config: Any) -> Files:
         files.append(File.generated(config, _copy(folder), content=_listing(folder, inside)))
     for path in sorted(target for target in linked if (ROOT / target).is_file()):
         files.append(File.generated(config, _copy(path), abs_src_path=str(ROOT / path)))
+    for file in _live_in(pages):
+        text = _live_page(file)
+        if text:
+            files.append(File.generated(config, _live(file), content=text))
     return files
+
+
+def _live_in(pages: dict[str, str]) -> list[str]:
+    """The diagrams that run in pages of the site."""
+    asked = os.environ.get("SPART_DOCS_LIVE", "")
+    marked = [file for text in pages.values() for file in LIVE.findall(text)] if asked else []
+    shown = ENTRY.findall(pages["gallery.md"]) if asked == "all" else []
+    return list(dict.fromkeys((*marked, *shown)))
+
+
+def _live(file: str) -> str:
+    """The address of the page in which a diagram runs."""
+    return f"live/{file.removeprefix('diagrams/').removesuffix('.yaml').replace('/', '-')}.html"
+
+
+def _live_page(file: str) -> str | None:
+    """The page in which a diagram runs; None if it cannot."""
+    import spart_blocks as sb
+
+    try:
+        return sb.live(ROOT / file).page
+    except sb.SpartError as error:
+        log.info("%s does not run in the site: %s", file, error)
+        return None
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
@@ -63,7 +106,19 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         inside = path.removeprefix("docs/") if path.startswith("docs/") else _copy(path)
         return page_of.get(path, inside) + (match[2] or "")
 
-    return markdown if name.startswith(f"{COPIES}/") else LINK.sub(led, markdown)
+    def running(match: re.Match[str]) -> str:
+        page, there = _live(match[1]), files.get_file_from_path(_live(match[1]))
+        return FRAME.format(page=page, file=match[1]) if there else ""
+
+    def linked(match: re.Match[str]) -> str:
+        there = files.get_file_from_path(_live(match[1]))
+        return f"{match[0]}, [running in your browser]({_live(match[1])})" if there else match[0]
+
+    if name.startswith(f"{COPIES}/"):
+        return markdown
+    if name == "gallery.md":
+        markdown = ENTRY.sub(linked, markdown)
+    return LINK.sub(led, LIVE.sub(running, markdown))
 
 
 def _copy(path: str) -> str:

@@ -154,6 +154,24 @@ def lanes(path: Path, **options: Any) -> Outcome:
     return Outcome("lanes", readings=readings, final=final)
 
 
+def web(path: Path, **options: Any) -> Outcome:
+    """The WebAssembly of a page: its end, and as an error a bit that is not a lane's."""
+    from spart_blocks.web.executed import Executed, differing
+    from spart_blocks.web.runnable import Runnable
+
+    with compiler(True):
+        try:
+            made = Runnable.of(opened(path))
+        except SpartError as error:
+            return Outcome("web", error=f"refused: {error}")
+        ran = Executed(made).run()
+        wrong = differing(made, ran)
+    if wrong is not None:
+        return Outcome("web", error=f"bits: {wrong}")
+    x, xd = np.split(ran.rows[-1], [len(made.program.x0)])
+    return Outcome("web", final={"x": x, "xd": xd} if ran.status == "complete" else {})
+
+
 EXPORTS = ("c", "loop", "fmu3", "fmu2")
 
 WAYS: dict[str, Callable[..., Outcome]] = {
@@ -162,6 +180,7 @@ WAYS: dict[str, Callable[..., Outcome]] = {
     "split": split,
     "compiled": compiled,
     "lanes": lanes,
+    "web": web,
     "faults": faults,
     **{way: partial(exported, way) for way in EXPORTS},
 }

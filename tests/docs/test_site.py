@@ -9,6 +9,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -80,3 +81,39 @@ def test_the_gallery_shows_every_shipped_diagram():
         assert (made["PICTURES"] / f"{made['file_stem'](one)}.svg").exists(), (
             "renew it: python docs/make_gallery.py"
         )
+
+
+class _Files:
+    def __init__(self, *there):
+        self.there = there
+
+    def get_file_from_path(self, path):
+        return path if path in self.there else None
+
+
+def _shown(name, text, *there):
+    hooks = runpy.run_path(str(ROOT / "docs" / "make_site.py"))
+    page = SimpleNamespace(file=SimpleNamespace(src_uri=name))
+    return hooks["on_page_markdown"](text, page, None, _Files(*there))
+
+
+def test_a_marked_diagram_runs_in_its_page_where_the_site_is_made_with_it():
+    text = "before\n\n<!-- live: diagrams/control/lqr.yaml -->\n\nafter"
+    assert '<iframe src="live/control-lqr.html"' in _shown("a.md", text, "live/control-lqr.html")
+    assert "iframe" not in _shown("a.md", text)
+    entry = "An arm. [The file](../diagrams/dual_arm.yaml)"
+    assert "(live/dual_arm.html)" in _shown("gallery.md", entry, "live/dual_arm.html")
+    assert "live/" not in _shown("gallery.md", entry)
+
+
+def test_the_diagrams_that_run_in_the_site_are_asked_for_and_there(monkeypatch):
+    listed = runpy.run_path(str(ROOT / "docs" / "make_site.py"))["_live_in"]
+    pages = {path.name: path.read_text() for path in (ROOT / "docs").glob("*.md")}
+    monkeypatch.delenv("SPART_DOCS_LIVE", raising=False)
+    assert listed(pages) == []
+    monkeypatch.setenv("SPART_DOCS_LIVE", "marked")
+    marked = listed(pages)
+    assert len(marked) == 5
+    assert all((ROOT / file).is_file() for file in marked)
+    monkeypatch.setenv("SPART_DOCS_LIVE", "all")
+    assert len(listed(pages)) == len(list(found(ROOT)))
