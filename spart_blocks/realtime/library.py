@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import sys
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -16,6 +15,7 @@ from spart_blocks.export.step import StepCode
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 from spart_blocks.program.c.text import mirrored
 from spart_blocks.realtime.structs import MIRRORS, LoopStruct, MeansStruct
+from spart_blocks.realtime.system import check_system
 
 FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
 OWN_HEADERS = re.compile(r'^#include "sb_\w+\.h"$', re.MULTILINE)
@@ -24,10 +24,7 @@ _ADDRESS = ctypes.c_void_p
 
 def check_machine() -> None:
     """Raise InputError if no real-time loop can run: without Linux or without a compiler."""
-    if not sys.platform.startswith("linux"):
-        hint = "export the C code instead: spart export c"
-        text = f"the real-time loop needs Linux's clock_nanosleep, which {sys.platform} lacks"
-        raise InputError(Fault(text, hint=hint))
+    check_system()
     if compiler_name() is None:
         hint = f"install one, or `{pip_install('compiler')}`"
         raise InputError(

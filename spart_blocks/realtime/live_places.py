@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.realtime.system import check_system, has_loops
 from spart_blocks.results.signal_names import file_name
 
 _SOCKET = re.compile(r"(?P<name>.+)\.(?P<pid>\d{1,10})\.sock")
@@ -64,7 +65,9 @@ def same_token(shown: object, token: str) -> bool:
 
 def folders() -> list[Path]:
     """The folders in which loops of this user may listen: the one for runtime files, if the system
-    has one, and one in the temporary folder."""
+    has one, and one in the temporary folder. None where loops cannot run."""
+    if not has_loops():
+        return []
     chosen = os.environ.get("XDG_RUNTIME_DIR", "")
     own = Path(tempfile.gettempdir(), f"spart-{os.getuid()}")
     return [Path(chosen, "spart"), own] if os.path.isabs(chosen) else [own]
@@ -188,6 +191,7 @@ def chosen(wanted: str | None) -> LoopPlace:
 
     Raises InputError that lists the loops if none fits, or more than one.
     """
+    check_system()
     places = running()
     if not places:
         hint = "start one: spart realtime FILE"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import json
 import mmap
 import os
@@ -44,6 +43,8 @@ class Watchdog:
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         size = ctypes.sizeof(HeartbeatStruct)
+        import fcntl  # not on Windows, where no loop runs, and this module is imported
+
         self._page = os.memfd_create("spart heartbeat", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self._page, size)
         # A mapping of a file that another process has truncated raises SIGBUS.

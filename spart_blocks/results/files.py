@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.argument_checks import as_path
 from spart_blocks.base.errors import Fault, InputError, brief, told
+from spart_blocks.base.file_locks import lock
 from spart_blocks.results.archives import opened, read_array
 from spart_blocks.results.run_data import Event, FinalState, RunData, ScopeSpec
 from spart_blocks.results.signal_names import STATES, THINNED
@@ -109,14 +110,9 @@ def _remove_abandoned(folder: Path, before: str) -> None:
 def _is_ours(file: IO[bytes]) -> bool:
     """Lock an open temporary file; returns False if another process has locked it."""
     try:
-        import fcntl
-    except ImportError:  # Windows removes no file that is open
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+        return lock(file)
+    except OSError:  # a file system without locks
         return False
-    return True
 
 
 def write_bytes(path: Path, data: bytes) -> None:

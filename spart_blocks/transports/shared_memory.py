@@ -14,6 +14,7 @@ from threading import Event, Thread
 from typing import Any
 
 from spart_blocks.base.errors import brief
+from spart_blocks.base.file_locks import lock, unlock
 from spart_blocks.transports.endpoints import Carries, Endpoint, LoopEnd
 from spart_blocks.transports.frames import MOST_BYTES
 
@@ -61,8 +62,8 @@ class Memory(Endpoint):
             state = os.fstat(fd)
             if not stat.S_ISREG(state.st_mode) or state.st_uid != os.geteuid():
                 raise PermissionError(errno.EPERM, "it is of another user")
-            if way == "send":
-                _lock(fd)
+            if way == "send" and not lock(fd):
+                raise OSError(errno.EADDRINUSE, "it has a sender")
             os.posix_fallocate(fd, 0, ctypes.sizeof(MemoryStruct))
         except OSError:
             os.close(fd)
@@ -75,22 +76,6 @@ def read_memory(memory: Any) -> Memory:
     if not isinstance(memory, str) or not _NAME.fullmatch(memory):
         raise ValueError(f"memory must be a name of letters, digits, _ and -, not {brief(memory)}")
     return Memory(memory)
-
-
-def _lock(fd: int) -> None:
-    import fcntl  # not on Windows, where diagrams with such links are simulated
-
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise OSError(errno.EADDRINUSE, "it has a sender") from None
-
-
-def _unlock(fd: int) -> None:
-    """Also if a child process has inherited the descriptor."""
-    import fcntl
-
-    fcntl.flock(fd, fcntl.LOCK_UN)
 
 
 class _Keeper(Thread):
@@ -126,7 +111,7 @@ class _Keeper(Thread):
 
     def _close(self) -> None:
         if self.fd is not None:
-            _unlock(self.fd)
+            unlock(self.fd)
             os.close(self.fd)
             self.fd = None
 

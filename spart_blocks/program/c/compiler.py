@@ -39,6 +39,7 @@ from spart_blocks.base.cache import (
     user_folder,
 )
 from spart_blocks.base.errors import Fault, InputError, SpartError, pip_install, warn
+from spart_blocks.base.file_locks import lock
 
 _logger = logging.getLogger(__name__)
 
@@ -108,15 +109,15 @@ def shared_library(source: str, extra: Sequence[str] = ()) -> Path | None:
 def compile_ahead(source: str) -> None:
     """Begin to compile a source in a thread, so that its library is in the cache when it is needed.
 
-    Who asks for it meanwhile waits for the lock of its file; where that is missing (Windows, no
-    cache folder), nothing is begun. A failure is reported to those who ask.
+    Who asks for it meanwhile waits for the lock of its file; without a cache folder nothing is
+    begun. A failure is reported to those who ask.
     """
 
     def work() -> None:
         with suppress(Exception):
             _library(source, None)
 
-    if LENDER.get() is None and sys.platform != "win32" and user_folder(told=False):
+    if LENDER.get() is None and user_folder(told=False):
         Thread(target=work, name="spart compiler", daemon=True).start()
 
 
@@ -388,24 +389,23 @@ def _alone(folder: Path | None, key: str) -> Iterator[None]:
     """A context in which no other process compiles the same library, if the system has file locks.
     Many workers that start together need the same library.
     """
-    if folder is None or sys.platform == "win32":
+    if folder is None:
         yield
         return
-    import fcntl
-
     path = folder / f"{key}.lock"
     try:
-        lock = path.open("w")
+        file = path.open("w")
     except OSError:
         yield
         return
-    with lock:
+    with file:
         with suppress(OSError):  # a file system without locks
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock(file, wait=True)
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # Windows, where others wait for it
+                path.unlink(missing_ok=True)
 
 
 def _build(

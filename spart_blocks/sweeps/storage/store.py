@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, RunError, brief, told
+from spart_blocks.base.file_locks import lock
 from spart_blocks.measures.work import Ints
 from spart_blocks.results.files import make_folder, write_bytes, write_whole
 from spart_blocks.sweeps.storage.columns import (
@@ -357,20 +358,18 @@ def _parts_in(folder: Path, kind: Format) -> list[int]:
     return sorted(k for k in numbers if _part(folder, k, kind).is_file())
 
 
-def _locked(folder: Path) -> IO[bytes] | None:
+def _locked(folder: Path) -> IO[bytes]:
     """Lock a folder until the returned file is closed. Raises InputError if another process has
     locked it."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
     try:
         file = open(folder / ".lock", "ab")  # noqa: SIM115
     except OSError as error:
         raise InputError(f"cannot write into {folder}: {error.strerror}") from None
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+        ours = lock(file)
+    except OSError:  # a file system without locks
+        ours = False
+    if not ours:
         file.close()
-        raise InputError(f"{folder}: another process writes there now") from None
+        raise InputError(f"{folder}: another process writes there now")
     return file
