@@ -30,3 +30,5 @@ class PagesHook(BuildHookInterface):
                     self.app.display_warning(f"without {page.what}: {error}")
         finally:
             sys.path.remove(str(ROOT))
+        # hatchling 1.33 has looked for the files of licences before: those of the pages are new.
+        self.metadata.core._license_files = None
