@@ -41,6 +41,11 @@ def _listed(names: Iterable[Any], what: str) -> tuple[Any, ...]:
     return tuple(names)
 
 
+def _is_symbolic(value: Any) -> bool:
+    """Whether a value is an array of symbolic scalars. None is no array."""
+    return value is not None and np.asarray(value).dtype.kind == "O"
+
+
 def _with_center(link: Link, shift: Any) -> Link:
     """The link with its centre of mass displaced by (3,) [m] in its own axes."""
     moved = displaced(link.T, link.T[:3, :3] @ shift)
@@ -141,9 +146,9 @@ class RobotModel(FrozenArrays):
                 replace(joint, T=displaced(joint.T, -shifts[joint.parent_link])) for joint in joints
             )
         other = replace(self, base_link=base, links=tuple(links), joints=joints)
-        if any(np.asarray(value).dtype.kind == "O" for value in (mass, inertia, com)):
+        if any(_is_symbolic(value) for value in (mass, inertia, com)):
             other.__dict__["nominal"] = self.nominal
-        if com is not None and np.asarray(com).dtype.kind == "O":
+        if _is_symbolic(com):
             other.__dict__["shifts"] = shifts
         return other
 

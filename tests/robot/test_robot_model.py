@@ -89,3 +89,9 @@ def test_urdf2robot_returns_the_keys_and_logs_when_asked(caplog, capsys):
 
 def test_the_base_link_frame_leads_from_the_urdf_link_to_its_centre_of_mass(branched):
     np.testing.assert_array_equal(branched.base_link.T[:3, 3], [-0.186311, 0.12483, -0.117486])
+
+
+def test_a_robot_with_other_masses_is_analysed_by_these(branched):
+    mass, inertia = branched.matter
+    heavier = branched.with_matter(2 * mass, 2 * inertia)
+    assert heavier.nominal is heavier
