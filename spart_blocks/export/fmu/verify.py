@@ -14,7 +14,7 @@ import numpy as np
 
 from spart_blocks.base.errors import RunError, optional
 from spart_blocks.diagram.network.clocks import exact
-from spart_blocks.export.excitation import SEGMENTS, Excitation, driven, excitation_of
+from spart_blocks.export.excitation import SEGMENTS, Excitation, driven, excitation_of, stopping
 from spart_blocks.export.fmu.archive import started
 from spart_blocks.export.fmu.stepping import stepping_of
 from spart_blocks.export.fmu.variables import Variable, variables_of
@@ -109,9 +109,13 @@ def verify_fmu(
     if part.program.damped:
         del ours["model exchange"]
     tolerances = {kind: CLOSE if how is accurate else SAME for kind, how in ours.items()}
-    # In model exchange the importer integrates all states, also those of blocks with own steps.
+    # In co-simulation steps end at communication points, and are equal up to there. In model
+    # exchange the importer integrates all states, also those of blocks with own steps.
     program = driven(part.program, part, fed)
-    programs = {"co-simulation": program, "model exchange": replace(program, fixed=())}
+    programs = {
+        "co-simulation": stopping(program, every, "communication points"),
+        "model exchange": replace(program, fixed=()),
+    }
     outputs = [v for v in variables_of(part) if v.causality == "output"]
     unique = unique_outputs(part)
     outputs = [v for v in outputs if v.title in unique] or outputs

@@ -18,7 +18,7 @@
    those of the step, for as many of which SB_K(m) has memory, and SB_MADE(m), an int: whether the
    slopes of these are known.
      sb_slope(m, t, x, out)  the rates; sb_own_steps(m, h) puts into SB_XN the states that have
-                             a map of their own
+                             a map of their own; with several lanes it leaves SB_XM as it is
 
    SB_LINEARISES: methods may be linearly implicit, with SB_GAMMA(m) > 0 (see Implicit in
      base/tableaus.py). Then also SB_GAMMAS(m), its C, and SB_GAMMA_SUMS(m), its d; the pattern of the
