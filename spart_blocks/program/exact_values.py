@@ -46,6 +46,13 @@ _OPERATIONS: dict[int, Callable[..., Any]] = {
     ca.OP_IF_ELSE_ZERO: lambda a, b: b if a else 0,
 }
 
+OPERATION_NAMES: dict[int, str] = {
+    getattr(ca, name): name.removeprefix("OP_").lower()
+    for name in dir(ca)
+    if name.startswith("OP_")
+}
+"""By CasADi's number of an operation: add, sub, ..."""
+
 
 def exact_values(function: Any, p: Floats) -> list[Exact]:
     """The entries of function(p), a Function of one vector, as exact fractions; as CasADi computes
@@ -70,7 +77,7 @@ def _followed(function: Any, p: Floats) -> list[Fraction | None]:
     """The entries as fractions, None where they are not rational."""
     work: dict[int, Fraction | None] = {}
     result: dict[int, Fraction | None] = {}
-    for operation, inputs, outputs, constant in _steps(function):
+    for operation, inputs, outputs, constant in instructions(function):
         if operation == ca.OP_OUTPUT:
             result[outputs[1]] = work[inputs[0]]
         elif operation == ca.OP_INPUT:
@@ -98,7 +105,7 @@ def _applied(operation: int, values: Sequence[Fraction | None]) -> Fraction | No
 
 
 @lru_cache(maxsize=64)
-def _steps(function: Any) -> list[tuple[int, list[int], list[int], float]]:
+def instructions(function: Any) -> list[tuple[int, list[int], list[int], float]]:
     """The instructions of a function: operation, inputs, outputs, constant."""
     steps = []
     for k in range(function.n_instructions()):

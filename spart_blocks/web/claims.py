@@ -16,7 +16,7 @@ from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run.lane_meters import Meters
-from spart_blocks.sweeps.verdicts import claim_names
+from spart_blocks.sweeps.verdicts import Verdicts
 
 FREE = 1e300
 """Stands for no limit."""
@@ -37,8 +37,10 @@ class PageClaim:
     high: tuple[float, ...]
 
     def data(self, meters: Meters) -> dict[str, Any]:
-        """The claim for a page; at: where the readings of each element begin."""
-        rows = meters.rows[meters.of[self.gauge]]
+        """The claim for a page; at: where the readings of each element begin, none
+        where the step to be answered has another shape than the signal.
+        """
+        rows = meters.rows[meters.of[self.gauge]] if self.gauge in meters.of else ()
         return {
             "name": self.name,
             "signal": self.signal,
@@ -51,11 +53,14 @@ class PageClaim:
 
 
 def claims_of(diagram: Diagram, program: Program) -> Iterator[PageClaim]:
-    """The claims about signals of a diagram's section."""
+    """The claims about signals of a diagram's section. Raises InputError for those that do not fit
+    the signals.
+    """
     section = diagram.sections.expect
     if section is None:
         return
-    for name, (keys, claim) in zip(claim_names(section), section.claims(), strict=True):
+    names = Verdicts(section, program).names
+    for name, (keys, claim) in zip(names, section.claims(), strict=True):
         kind = str(keys[0])
         shape = entries(program, claim.signal).shape
         judged, low, high = _limits(kind, claim)

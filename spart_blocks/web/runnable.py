@@ -25,6 +25,7 @@ from spart_blocks.measures.work import Done, Work
 from spart_blocks.program import Program
 from spart_blocks.program.c.compiler import wasm_module
 from spart_blocks.program.c.text import macros
+from spart_blocks.program.exact_values import OPERATION_NAMES, instructions
 from spart_blocks.program.program import Slot
 from spart_blocks.program.subdiagram import is_link
 from spart_blocks.program.tracing.gains import wired
@@ -136,22 +137,29 @@ class Runnable:
             "x0": self._starts(program.states),
             "xd0": self._starts(program.discrete),
             "ticks": {"t": plain(ticks), "due": plain(due)},
-            "switching": len(program.switching),
+            "edges": self._edges(),
             "samples": plain(self.setup.samples),
             "meters": made.meters.numbers,
             "events": len(made.blocks),
             "parameters": list(self._parameters()),
             "signals": list(self._shown_data()),
-            "scopes": [
-                {"title": scope.title or scope.name, "kind": scope.kind}
-                for scope in program.display.scopes
-            ],
+            "scopes": [{"title": scope.title or scope.name} for scope in program.display.scopes],
             "bodies": self._bodies(),
             "meshes": self.meshes.packed(),
             "reach": self._reach,
             "diagram": drawing(self.diagram),
             "claims": [claim.data(made.meters) for claim in self.claims],
         }
+
+    def _edges(self) -> dict[str, Any]:
+        """The function that gives known times of switches, for exact fractions in the page."""
+        if not self.program.switching:
+            return {"count": 0, "steps": []}
+        steps = [
+            [OPERATION_NAMES[operation], ins, outs, value if math.isfinite(value) else None]
+            for operation, ins, outs, value in instructions(self.program.edges)
+        ]
+        return {"count": self.program.edges.numel_out(0), "steps": steps}
 
     def _starts(self, slots: Sequence[Slot]) -> list[int]:
         """For each state the place of its initial value in p; -1 for zero."""

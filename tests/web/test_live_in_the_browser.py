@@ -37,6 +37,20 @@ return btoa(text);
 """
 AXE = Path("studio/node_modules/axe-core/axe.min.js")
 RAN = "window.spartLive && spartLive.run"
+PULSED = """
+name: pulses
+params: {period: 1.1, width: 0.4, frequency: 3.0}
+blocks:
+  pulse: {type: PULSE, period: $period, width: $width}
+  wave: {type: WAVEFORM, wave: square, freq: $frequency}
+  state: {type: LTI_SISO, N: [4], D: [1, 1.2, 3]}
+  both: {type: SUM, signs: "++"}
+wires:
+  - pulse -> both.0
+  - wave -> both.1
+  - both -> state
+run: {T: 10.0}
+"""
 HOSTILE = """
 name: "</script><img src=x onerror=alert(1)>"
 params: {"k": 2.0}
@@ -79,6 +93,14 @@ def test_a_moved_time_of_a_step_switches_where_a_lane_switches(browser, tmp_path
     path = tmp_path / "page.html"
     (made,) = open_page(browser, path, sb.load("diagrams/spacecraft_pd.yaml"), ending="#qd.T=0.7")
     wanted = made.reference(made.program.with_parameters({"qd.T": 0.7}).p)
+    np.testing.assert_array_equal(rows_of(browser, made), wanted.rows[0])
+
+
+@pytest.mark.parametrize("moved", [{}, {"period": 0.7, "width": 0.3, "frequency": 7.0}])
+def test_sources_switch_at_exact_sums_and_products(moved, browser, load, tmp_path):
+    ending = "#" + "&".join(f"{name}={value}" for name, value in moved.items())
+    (made,) = open_page(browser, tmp_path / "page.html", load(PULSED), ending=ending)
+    wanted = made.reference(made.program.with_parameters(moved).p)
     np.testing.assert_array_equal(rows_of(browser, made), wanted.rows[0])
 
 

@@ -144,6 +144,21 @@ def test_a_diagram_with_links_is_refused_with_their_names():
         Runnable.of(sb.load("diagrams/arm_over_udp.yaml"))
 
 
+def test_a_claim_of_another_shape_is_refused_before_anything_is_compiled(load):
+    text = SWITCHED.replace("value: 1.1", "value: [1, 2]")
+    with pytest.raises(InputError, match="final: state is a number, the value has shape"):
+        Runnable.of(load(text))
+
+
+def test_a_step_of_another_shape_is_answered_by_nothing(load):
+    text = SWITCHED.replace("off: 0, on: 1}", "off: [0, 0], on: [1, 2]}")
+    text = text.replace("ref -> error.0, show.0", "ref -> show.0").replace(
+        "wave -> error.1", "wave -> error.0, error.1"
+    )
+    made = Runnable.of(load(text + "  rise_time: [{signal: state, to: ref, limit: 1}]\n"))
+    assert made.data()["claims"][-1]["at"] == []
+
+
 def test_a_block_that_cannot_be_traced_is_refused_by_name(load):
     text = """
 name: opaque

@@ -3,10 +3,11 @@ import { describe, expect, it } from "vitest";
 import { judge } from "../src/live/claims";
 import { csvOf } from "../src/live/csv";
 import type { Claim, Model, Parameter } from "../src/live/data";
+import { exactValues, type Fraction, meant, nearest, type Step } from "../src/live/exact";
 import { quaternionOf } from "../src/live/motion";
 import type { Run } from "../src/live/program";
 import { gridOf } from "../src/live/sweep";
-import { decimal, switchTimes } from "../src/live/switching";
+import { switchTimes } from "../src/live/switching";
 import { Values } from "../src/live/values";
 import type { Motion } from "../src/recording";
 
@@ -25,23 +26,62 @@ const parameter = (given: Partial<Parameter>): Parameter => ({
 const values = (p: number[], ...parameters: Parameter[]): Values => new Values({ p, parameters } as unknown as Model);
 
 describe("known times of switches", () => {
-  it("are the doubles next to the decimal sums", () => {
-    expect([...switchTimes([0.1, 0.1], 0, 1)!]).toEqual([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]);
+  const times = (edges: number[], start: number, end: number): number[] | null => {
+    const found = switchTimes(edges.map((one) => (Number.isFinite(one) ? meant(one) : null)), start, end);
+    return found && [...found];
+  };
+
+  it("are the doubles next to the exact sums", () => {
+    expect(times([0.1, 0.1], 0, 1)).toEqual([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]);
+    expect(times([0, 1 / 3], 0, 2)).toEqual([1 / 3, 2 / 3, 1, 4 / 3, 5 / 3, 2]);
   });
 
   it("are after the start, each once, ascending", () => {
-    expect([...switchTimes([0, 0.5, 0.25, 0, 0.5, 1], 0, 1)!]).toEqual([0.25, 0.5, 1]);
-    expect([...switchTimes([1e-7, 0.3], 100, 100.5)!]).toEqual([100.2000001, 100.5000001].filter((t) => t <= 100.5));
+    expect(times([0, 0.5, 0.25, 0, 0.5, 1], 0, 1)).toEqual([0.25, 0.5, 1]);
+    expect(times([1e-7, 0.3], 100, 100.5)).toEqual([100.2000001]);
+    expect(times([0.2, 0, 0, -1, 2, 0], 0, 1)).toEqual([0.2]);
   });
 
   it("are none of a source that never switches, and refused beyond a million", () => {
-    expect(switchTimes([Infinity, 0, NaN, 1], 0, 1)!.length).toBe(0);
-    expect(switchTimes([0, 1e-9], 0, 1)).toBeNull();
+    expect(times([Infinity, 0, NaN, 1], 0, 1)).toEqual([]);
+    expect(times([0, 1e-9], 0, 1)).toBeNull();
+  });
+});
+
+describe("exact fractions", () => {
+  const ratio = ({ n, d }: Fraction): string => `${n}/${d}`;
+
+  it("are those that a number means", () => {
+    expect([0.1, -1.5e-7, 1 / 300, 1e21, Math.PI].map((one) => ratio(meant(one)))).toEqual([
+      "1/10", "-3/20000000", "1/300", "1000000000000000000000/1", "3141592653589793/1000000000000000",
+    ]);
   });
 
-  it("read numbers as they are written", () => {
-    expect(decimal(1.5e-7)).toEqual({ digits: 15n, power: -8 });
-    expect(decimal(-12)).toEqual({ digits: -12n, power: 0 });
+  it("have a next double, rounded once", () => {
+    const values = [0.1, 1e-300, 1.7e308, -123456.789, 2 ** 53 + 2];
+    expect(values.map((one) => nearest(meant(one)))).toEqual(values);
+    expect(nearest({ n: 2n ** 54n + 3n, d: 2n })).toBe(2 ** 53 + 2);
+  });
+
+  it("follow a function; doubles count where it is not rational", () => {
+    const steps: Step[] = [
+      ["input", [0, 0], [0], 0], ["input", [0, 1], [1], 0], ["mul", [0, 1], [2], 0], ["output", [2], [0, 0], 0],
+      ["sqrt", [0], [3], 0], ["output", [3], [0, 1], 0],
+    ];
+    const [product, root] = exactValues(steps, [0.4, 1.1], [0.4 * 1.1, 0.5]) as [Fraction, Fraction];
+    expect([ratio(product), ratio(root)]).toEqual(["11/25", "1/2"]);
+    expect(exactValues(steps, [0.4, Infinity], [Infinity, 0.5])[0]).toBeNull();
+  });
+
+  it("have the operations of Python's", () => {
+    const of = (operation: string, ...values: number[]): number => {
+      const inputs = values.map((_, k): Step => ["input", [0, k], [k], 0]);
+      const steps: Step[] = [...inputs, [operation, values.map((_, k) => k), [9], 0], ["output", [9], [0, 0], 0]];
+      return nearest(exactValues(steps, values, [NaN])[0]!);
+    };
+    expect(["floor", "ceil", "fabs", "sign", "neg", "inv", "twice", "sq"].map((one) => of(one, -2.5))).toEqual([-3, -2, 2.5, -1, 2.5, -0.4, -5, 6.25]);
+    expect(["fmod", "fmin", "fmax", "lt", "le", "eq", "ne", "and", "or", "if_else_zero"].map((one) => of(one, -2.5, 2))).toEqual([-0.5, -2.5, 2, 1, 1, 0, 1, 1, 1, 2]);
+    expect(of("if_else_zero", 0, 2)).toBe(0);
   });
 });
 
@@ -87,6 +127,10 @@ describe("claims", () => {
   it("compare how far a signal went back", () => {
     expect(judge(claim({ judged: "back", high: [0.1] }), run(0, 0.2, 1, 3, 2.8)).held).toBe(false);
     expect(judge(claim({ judged: "back", falls: true, high: [0.3] }), run(0, 0.2, 1, -3, -2.8)).held).toBe(true);
+  });
+
+  it("miss where there is no step of the signal's shape", () => {
+    expect(judge(claim({ judged: "rise_time", at: [], high: [1] }), run())).toEqual({ held: false, text: "no step" });
   });
 
   it("miss in a run that failed, and tell why", () => {

@@ -25,7 +25,7 @@ export function judge(claim: Claim, { meters, ending, reason }: Run): Verdict {
   }
   const found = claim.at.map((at, k) => element(claim, meters.subarray(at), k));
   const worst = found.find(({ held }) => !held) ?? found[0];
-  return worst ?? { held: true, text: "" };
+  return worst ?? { held: false, text: "no step" };
 }
 
 function element(claim: Claim, meter: Float64Array, k: number): Verdict {

@@ -1,6 +1,7 @@
 // What Python writes of a diagram that a page can run. All numbers are in SI units.
 
 import type { Packed, Recording } from "../recording";
+import type { Step } from "./exact";
 
 export interface Parameter {
   name: string;
@@ -33,7 +34,7 @@ export interface Claim {
   judged: "extremes" | "last" | "extent" | "back" | "rise_time" | "settling_time" | "overshoot";
   /** Of `back`: whether the signal falls. */
   falls: boolean;
-  /** Where the readings of each element begin. */
+  /** Where the readings of each element begin; none if the step to be answered fits no element. */
   at: number[];
   low: number[];
   high: number[];
@@ -53,14 +54,14 @@ export interface Model {
   x0: number[];
   xd0: number[];
   ticks: { t: Packed; due: Packed };
-  /** How many blocks switch at known times. */
-  switching: number;
+  /** For each block that switches at known times its first and its period, as a function of p. */
+  edges: { count: number; steps: Step[] };
   samples: Packed;
   meters: number;
   events: number;
   parameters: Parameter[];
   signals: ShownSignal[];
-  scopes: { title: string; kind: string }[];
+  scopes: { title: string }[];
   bodies: Omit<Recording["bodies"][number], "track">[];
   meshes: NonNullable<Recording["meshes"]>;
   reach: number;

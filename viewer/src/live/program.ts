@@ -2,6 +2,7 @@
 
 import { unpack } from "../recording";
 import { FORMAT, type Model } from "./data";
+import { exactValues } from "./exact";
 import { switchTimes } from "./switching";
 
 /** How a run ended. */
@@ -74,7 +75,7 @@ export class Program {
       x0: this.room(model.x0.length),
       xd0: this.room(model.xd0.length),
       p: this.room(model.p.length),
-      edges: this.room(2 * model.switching),
+      edges: this.room(model.edges.count),
       found: this.room(2),
       x: this.room(model.x0.length),
       xd: this.room(model.xd0.length),
@@ -125,11 +126,12 @@ export class Program {
   /** How many known times at which signals switch are in place; null if there are too many. */
   private knownTimes(): number | null {
     const { model, wasm, places } = this;
-    if (!model.switching) {
+    if (!model.edges.count) {
       return 0;
     }
     wasm.sb_edges(places["p"]!, places["edges"]!);
-    const edges = this.numbers(places["edges"]!, 2 * model.switching).slice();
+    const rounded = this.numbers(places["edges"]!, model.edges.count);
+    const edges = exactValues(model.edges.steps, this.numbers(places["p"]!, model.p.length), rounded);
     const times = switchTimes(edges, model.start, model.numbers[0]!);
     if (times === null) {
       return null;

@@ -1,59 +1,36 @@
-// The known times at which signals switch: first, first + period, ... The numbers are meant as they
-// are written, in decimals, and each time is the double next to the exact sum, as in Python.
+// The known times at which signals switch: first, first + period, ... Each is the double next to the
+// exact sum, as in program/tracing/switching.py.
+
+import { below, divide, floor, type Fraction, meant, nearest, subtract } from "./exact";
 
 const MOST = 1_000_000;
 
-/** A number as digits times a power of ten. */
-interface Decimal {
-  digits: bigint;
-  power: number;
-}
-
-/** The decimal that a number is written as; 0 where it is not finite. */
-export function decimal(value: number): Decimal {
-  const found = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(String(value));
-  if (!found) {
-    return { digits: 0n, power: 0 };
-  }
-  const [, sign, whole, part = "", exponent = "0"] = found;
-  return { digits: BigInt(`${sign}${whole}${part}`), power: Number(exponent) - part.length };
-}
-
 /** The times of all blocks after start up to end, ascending, each once. edges: first and period of
- * each block. Null if there are too many. */
-export function switchTimes(edges: ArrayLike<number>, start: number, end: number): Float64Array | null {
+ * each block; null where they are not finite. Null if there are too many. */
+export function switchTimes(edges: readonly (Fraction | null)[], start: number, end: number): Float64Array | null {
   const found = new Set<number>();
-  for (let k = 0; k + 1 < edges.length; k += 2) {
-    const [first, period] = [edges[k]!, Math.max(edges[k + 1]!, 0)];
-    if (!Number.isFinite(first) || !Number.isFinite(period)) {
+  const [from, to] = [meant(start), meant(end)];
+  for (let at = 0; at + 1 < edges.length; at += 2) {
+    const [first, period] = [edges[at], edges[at + 1]];
+    if (!first || !period) {
       continue;
     }
-    if (period > 0 && (end - Math.max(first, start)) / period + found.size > MOST) {
+    if (period.n <= 0n) {
+      if (below(from, first) && !below(to, first)) {
+        found.add(nearest(first));
+      }
+      continue;
+    }
+    const before = floor(divide(subtract(from, first), period)!);
+    const begin = before < 0n ? 0n : before + 1n;
+    const last = floor(divide(subtract(to, first), period)!);
+    if (last - begin + BigInt(found.size) > BigInt(MOST)) {
       return null;
     }
-    for (const time of series(first, period, start, end)) {
-      found.add(time);
+    const [origin, step, d] = [first.n * period.d, period.n * first.d, first.d * period.d];
+    for (let k = begin; k <= last; k++) {
+      found.add(nearest({ n: origin + k * step, d }));
     }
   }
   return Float64Array.from(found).sort();
-}
-
-function* series(first: number, period: number, start: number, end: number): Generator<number> {
-  const [a, b] = [decimal(first), decimal(period)];
-  const power = Math.min(a.power, b.power);
-  const begin = a.digits * 10n ** BigInt(a.power - power);
-  const step = b.digits * 10n ** BigInt(b.power - power);
-  let n = step === 0n ? 0n : BigInt(Math.max(0, Math.floor((start - first) / period) - 1));
-  for (; ; n++) {
-    const time = Number(`${begin + n * step}e${power}`);
-    if (time > end) {
-      return;
-    }
-    if (time > start) {
-      yield time;
-    }
-    if (step === 0n) {
-      return;
-    }
-  }
 }
