@@ -41,7 +41,10 @@ def page_of_runs(made: Sequence[Runnable], say: Say | None = None) -> str:
     parts: dict[str, Any] = {
         "spartModels": [{**one.data(), "variant": _title(one)} for one in made]
     }
-    parts |= {f"spartModule{k}": one.module for k, one in enumerate(made)}
+    for k, one in enumerate(made):
+        parts[f"spartModule{k}"] = one.module
+        if one.when_stiff is not None:
+            parts[f"spartStiff{k}"] = one.when_stiff.module
     return packed_page(made[0].program.name, parts, script, POLICY)
 
 

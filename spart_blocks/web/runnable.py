@@ -26,6 +26,7 @@ from spart_blocks.program import Program
 from spart_blocks.program.c.compiler import wasm_module
 from spart_blocks.program.c.text import macros
 from spart_blocks.program.exact_values import OPERATION_NAMES, instructions
+from spart_blocks.program.linearised import can_linearise
 from spart_blocks.program.program import Slot
 from spart_blocks.program.subdiagram import is_link
 from spart_blocks.program.tracing.gains import wired
@@ -34,7 +35,7 @@ from spart_blocks.program.tracing.trace import traced
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.lane_setup import LaneSetup
-from spart_blocks.sweeps.run.lane_source import source
+from spart_blocks.sweeps.run.lane_source import refused, source
 from spart_blocks.web.claims import PageClaim, claims_of
 
 FORMAT = 1
@@ -46,6 +47,8 @@ NEEDS = (
     "its states slide along a surface or switch too fast, or a block refuses its inputs; "
     "sb.simulate does, and says which"
 )
+MOST_STIFF = 1_000_000
+"""Longest C [characters] of what is added to a page for stiff runs: 60 kB of the page."""
 EXPORTS = ("sb_room", "sb_run", "sb_show", "sb_edges")
 ENTRY = "web/c/page.c"
 
@@ -89,11 +92,35 @@ class Runnable:
         work = self.work if p is None else replace(self.work, p=np.array([p], dtype=float))
         return next(iter(lanes.run(work, threads=1, lanes=1)))
 
+    @cached_property
+    def when_stiff(self) -> Runnable | None:
+        """The same by an implicit method, for runs that become stiff after a slider was moved; None
+        if it has such a method already, or its derivatives would not fit into a page.
+        """
+        made = self.setup.made
+        assert made is not None
+        program = self.setup.for_stiff_runs
+        explicit = self.setup.numbers["heeds_stiffness"] and made.method.implicit is None
+        if not explicit or not can_linearise(program):
+            return None
+        work = replace(self.work, program=program)
+        setup = LaneSetup.of(work)
+        assert setup.made is not None
+        if refused(setup.made) is not None:
+            return None
+        found = replace(self, work=work, setup=setup)
+        return found if len(found.c_text) <= MOST_STIFF else None
+
     # --- the module ---------------------------------------------------------------------
 
     @cached_property
     def module(self) -> bytes:
         """The WebAssembly module. Raises NoCompilerError without the package ziglang."""
+        return wasm_module(self.c_text, EXPORTS)
+
+    @cached_property
+    def c_text(self) -> str:
+        """The C of the module."""
         made = self.setup.made
         assert made is not None
         arguments, names = self.program.outputs.sx_in(), ["t", "x", "xd", "p"]
@@ -103,7 +130,7 @@ class Runnable:
             edges = ca.densify(ca.SX(self.program.edges(arguments[3])))
             more["program_edges"] = ca.Function("edges", arguments, [edges], names, ["y"])
         sizes = {"SB_PAGE_WIDTH": column.numel(), "SB_PAGE_EDGES": len(self.program.switching)}
-        return wasm_module(macros(sizes) + "\n" + source(made, 1, more, ENTRY), EXPORTS)
+        return macros(sizes) + "\n" + source(made, 1, more, ENTRY)
 
     def _signals(self, arguments: Sequence[Any]) -> Any:
         whole = self.program.outputs(*arguments)

@@ -150,7 +150,7 @@ def test_a_sweep_is_a_curve_of_what_runs_with_these_values_give(browser, load, t
     browser.run("document.querySelectorAll('details').forEach((one) => (one.open = true))")
     browser.find(".sweep button").click()
     note = browser.wait(
-        "/41 runs$/.test(document.querySelector('.sweep .note').textContent)"
+        "/; 41 runs$/.test(document.querySelector('.sweep .note').textContent)"
         " && document.querySelector('.sweep .note').textContent"
     )
     assert note == "last state over k: from 0.000 to 4.000; 41 runs"
@@ -165,6 +165,18 @@ def test_each_variant_has_a_button_and_its_own_program(browser, tmp_path):
     browser.run("spartLive.run && document.querySelectorAll('.variants button')[1].click()")
     browser.wait("document.querySelectorAll('.variants button')[1].ariaPressed === 'true'")
     np.testing.assert_array_equal(rows_of(browser, made[1]), made[1].reference().rows[0])
+
+
+def test_a_run_that_becomes_stiff_goes_on_by_an_implicit_method(browser, tmp_path):
+    path = tmp_path / "page.html"
+    (made,) = open_page(browser, path, sb.load("diagrams/tunes/servo.yaml"), ending="#kd=1e5")
+    p = made.program.with_parameters({"kd": 1e5}).p
+    assert made.when_stiff.setup.made.method.implicit is not None
+    np.testing.assert_array_equal(rows_of(browser, made), made.when_stiff.reference(p).rows[0])
+    assert browser.run("return [spartLive.run.ending, spartLive.run.steps < 200]") == [
+        "complete",
+        True,
+    ]
 
 
 def test_a_run_that_fails_is_told_with_its_time(browser, load, tmp_path):

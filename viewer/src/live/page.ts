@@ -16,7 +16,7 @@ import type { Model } from "./data";
 import style from "./live.css?inline";
 import { eachOnce, emptyMotion, fill } from "./motion";
 import { ParameterPanel } from "./panel";
-import type { Run } from "./program";
+import type { Code, Run } from "./program";
 import { Runner } from "./runner";
 import { SweepPanel } from "./sweep";
 import { Values } from "./values";
@@ -64,11 +64,20 @@ declare global {
 export async function open(app: HTMLElement, sceneOf: SceneOf | null): Promise<void> {
   document.head.append(make("style", {}, viewerStyle + style));
   const models = window.spartModels!;
-  const bytes = models.map((_, k) => (window as unknown as Record<string, Uint8Array<ArrayBuffer>>)[`spartModule${k}`]!);
-  const modules = await Promise.all(bytes.map((one) => WebAssembly.compile(one)));
+  const codes = await Promise.all(models.map((_, k) => codeOf(k)));
   const address = new URLSearchParams(location.hash.slice(1));
   const asked = models.findIndex(({ variant }) => variant !== "" && variant === address.get("variant"));
-  new LivePage(app, models, modules, sceneOf).choose(Math.max(asked, 0), location.hash);
+  new LivePage(app, models, codes, sceneOf).choose(Math.max(asked, 0), location.hash);
+}
+
+/** The compiled code of a variant, which the page holds as bytes. */
+async function codeOf(number: number): Promise<Code> {
+  const held = window as unknown as Record<string, Uint8Array<ArrayBuffer> | undefined>;
+  const stiff = held[`spartStiff${number}`];
+  return {
+    module: await WebAssembly.compile(held[`spartModule${number}`]!),
+    stiff: stiff ? await WebAssembly.compile(stiff) : null,
+  };
 }
 
 class LivePage {
@@ -86,7 +95,7 @@ class LivePage {
   constructor(
     private readonly app: HTMLElement,
     private readonly models: Model[],
-    private readonly modules: WebAssembly.Module[],
+    private readonly codes: Code[],
     private readonly sceneOf: SceneOf | null,
   ) {
     eachFrame((seconds) => this.shown?.frame(seconds));
@@ -104,7 +113,7 @@ class LivePage {
     this.past = [];
     this.runner = new Runner(
       this.model,
-      this.modules[number]!,
+      this.codes[number]!,
       (run) => this.take(run),
       (text) => this.tell(text),
     );
@@ -181,7 +190,7 @@ class LivePage {
         return button;
       }))];
     const claims = new ClaimsList(model.claims);
-    const sweep = new SweepPanel(model, this.modules[this.number]!, values);
+    const sweep = new SweepPanel(model, this.codes[this.number]!, values);
     const shown = new Shown(this.app, model, motion, this.sceneOf, {
       head: [...variants, buttons, this.problem],
       knobs: panel,

@@ -26,6 +26,13 @@ export interface Run {
   took: number;
 }
 
+/** The compiled code of a model. stiff: the same by an implicit method, for runs that become stiff. */
+export interface Code {
+  module: WebAssembly.Module;
+  stiff: WebAssembly.Module | null;
+}
+
+const STIFF = 4;
 const REASONS = [
   "",
   "the solver failed: its step became too small, or gave no finite number",
@@ -56,12 +63,13 @@ export class Program {
   private readonly ticks: Float64Array;
   private readonly width: number;
   private known: { at: number; room: number };
+  private implicit: Program | null = null;
 
-  constructor(readonly model: Model, module: WebAssembly.Module) {
+  constructor(readonly model: Model, private readonly code: Code) {
     if (model.format !== FORMAT) {
       throw new Error(`this page runs programs of format ${FORMAT}, not ${model.format}`);
     }
-    this.wasm = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+    this.wasm = new WebAssembly.Instance(code.module, {}).exports as unknown as Exports;
     this.wasm._initialize();
     this.samples = unpack(model.samples).values;
     this.ticks = unpack(model.ticks.t).values;
@@ -106,6 +114,10 @@ export class Program {
       ...[numbers!, Number(model.heeds_stiffness), x0!, xd0!, at["p"]!, ticks!, due!, this.ticks.length],
       ...[this.known.at, known, at["samples"]!, samples, found!, x!, xd!, meters!, events!, rows!],
     );
+    if (code >> 3 === STIFF && this.code.stiff) {
+      this.implicit ??= new Program({ ...model, heeds_stiffness: false }, { module: this.code.stiff, stiff: null });
+      return this.implicit.run(p, show);
+    }
     const [end, steps] = this.numbers(found!, 2) as unknown as [number, number];
     const reached = code % 8 === 3 ? 0 : this.reached(samples, end);
     wasm.sb_show(at["samples"]!, rows!, reached, at["p"]!, at["shown"]!);

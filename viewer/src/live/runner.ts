@@ -1,7 +1,7 @@
 // Who runs the program: a thread, of which only the latest wish counts.
 
 import type { Model } from "./data";
-import { Program, type Run } from "./program";
+import { type Code, Program, type Run } from "./program";
 import type { Answer, Ask } from "./worker";
 import RunWorker from "./worker?worker&inline";
 
@@ -18,7 +18,7 @@ export class Runner {
 
   constructor(
     private readonly model: Model,
-    private readonly module: WebAssembly.Module,
+    private readonly code: Code,
     private readonly done: (run: Run) => void,
     private readonly failed: (text: string) => void,
   ) {
@@ -50,7 +50,7 @@ export class Runner {
 
   private start(): void {
     try {
-      this.worker = newWorker(this.model, this.module);
+      this.worker = newWorker(this.model, this.code);
       this.worker.onmessage = ({ data }: MessageEvent<Answer>) => this.answered(data);
       this.worker.onerror = () => this.runHere();
     } catch {
@@ -62,7 +62,7 @@ export class Runner {
   private runHere(): void {
     const waiting = this.next;
     this.stop();
-    this.own = new Program(this.model, this.module);
+    this.own = new Program(this.model, this.code);
     if (waiting) {
       this.ask(waiting);
     }
@@ -95,8 +95,8 @@ export class Runner {
 }
 
 /** A thread that has the program. */
-export function newWorker(model: Model, module: WebAssembly.Module): Worker {
+export function newWorker(model: Model, code: Code): Worker {
   const worker = new RunWorker();
-  worker.postMessage({ model, module });
+  worker.postMessage({ model, code });
   return worker;
 }

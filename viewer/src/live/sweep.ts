@@ -5,7 +5,7 @@ import { type Area, COLOURS, drawPlot } from "../plot";
 import { valueText } from "../numbers";
 import { judge } from "./claims";
 import type { Model } from "./data";
-import type { Run } from "./program";
+import type { Code, Run } from "./program";
 import { newWorker } from "./runner";
 import type { Knob, Values } from "./values";
 import type { Answer, Ask } from "./worker";
@@ -54,7 +54,7 @@ export class SweepPanel {
   private readonly button: HTMLButtonElement;
   private workers: Worker[] = [];
 
-  constructor(private readonly model: Model, private readonly module: WebAssembly.Module, private readonly values: Values) {
+  constructor(private readonly model: Model, private readonly code: Code, private readonly values: Values) {
     this.quantities = quantitiesOf(model);
     const knobs = values.knobs.map(({ name }) => name);
     const names = [knobs, ["one parameter only", ...knobs], this.quantities.map(({ label }) => label)];
@@ -108,7 +108,7 @@ export class SweepPanel {
       }
     };
     try {
-      this.workers = Array.from({ length: threads }, () => newWorker(this.model, this.module));
+      this.workers = Array.from({ length: threads }, () => newWorker(this.model, this.code));
     } catch {
       this.stop("this browser allows no threads here");
       return;

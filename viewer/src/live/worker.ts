@@ -1,11 +1,11 @@
 // Runs in a thread of their own, so that the page answers meanwhile.
 
 import type { Model } from "./data";
-import { Program, type Run } from "./program";
+import { type Code, Program, type Run } from "./program";
 
 export interface Load {
   model: Model;
-  module: WebAssembly.Module;
+  code: Code;
 }
 
 /** Runs with these parameters: all rows of the first, or the meters of several. */
@@ -25,7 +25,7 @@ let program: Program | null = null;
 
 self.onmessage = ({ data }: MessageEvent<Load | Ask>): void => {
   if ("model" in data) {
-    program = new Program(data.model, data.module);
+    program = new Program(data.model, data.code);
     return;
   }
   let answer: Answer;
