@@ -44,8 +44,8 @@ ROWS, MOST_ROWS = 1000, 20_000
 MOST_SHOWN = 400
 """Numbers of signals that a page shows; scopes and watched signals go first."""
 NEEDS = (
-    "its states slide along a surface or switch too fast, or a block refuses its inputs; "
-    "sb.simulate does, and says which"
+    "its states slide along a surface or switch too fast, it takes too many steps, or "
+    "a block refuses its inputs; sb.simulate does, and says which"
 )
 MOST_STIFF = 1_000_000
 """Longest C [characters] of what is added to a page for stiff runs: 60 kB of the page."""

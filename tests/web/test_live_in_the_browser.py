@@ -14,6 +14,7 @@ from browsers import needs_chromium
 
 import spart_blocks as sb
 from spart_blocks.base.web_build import VIEWER, found_node, is_fresh
+from spart_blocks.claims.check import check_file
 from spart_blocks.web.page import page_of_runs
 from spart_blocks.web.runnable import Runnable
 
@@ -50,6 +51,54 @@ wires:
   - wave -> both.1
   - both -> state
 run: {T: 10.0}
+"""
+EVERY_CLAIM = """
+name: every claim
+blocks:
+  ref: {type: STEP, T: 0.3}
+  err: {type: SUM, signs: "+-"}
+  state: {type: LTI_SISO, N: [4], D: [1, 1.2, 0]}
+  two: {type: CONSTANT, value: [1, 2]}
+  ramp: {type: INTEGRATOR, x0: [0, 0]}
+wires:
+  - ref -> err.0
+  - err -> state
+  - state -> err.1
+  - two -> ramp
+run: {T: 8.0}
+expect:
+  settles:
+    - {signal: state, to: 1, by: 7, within: 0.1}
+    - {signal: state, to: 1, by: 1, within: 0.1}
+    - {signal: state, to: 0, by: 0, within: 0.1, until: 0.3}
+  final:
+    - {signal: ramp, value: [8, 16], within: 0.1}
+    - {signal: ramp, value: 8, within: 0.1}
+  stays_within:
+    - {signal: state, high: 2}
+    - {signal: state, low: 0.1}
+    - {signal: state, low: 0, high: 3, from: 9}
+  never_exceeds:
+    - {signal: state, limit: 1.9}
+    - {signal: state, limit: 1}
+  conserved:
+    - {signal: state, within: 2}
+    - {signal: state, within: 0.1}
+  monotone:
+    - {signal: ramp, direction: rising, within: 0.1}
+    - {signal: state, direction: rising, within: 0.1}
+    - {signal: ramp, within: 0.1, direction: falling}
+    - {signal: two, direction: rising, within: 0.1}
+  rise_time:
+    - {signal: state, to: ref, limit: 2}
+    - {signal: state, to: ref, limit: 0.1}
+  settling_time:
+    - {signal: state, to: ref, limit: 7}
+    - {signal: state, to: ref, limit: 0.1}
+    - {signal: state, to: two, limit: 1}
+  overshoot:
+    - {signal: state, to: ref, limit: 70}
+    - {signal: state, to: ref, limit: 5}
 """
 HOSTILE = """
 name: "</script><img src=x onerror=alert(1)>"
@@ -120,6 +169,44 @@ def test_a_slider_runs_anew_judges_claims_and_is_kept_in_the_address(browser, lo
     assert browser.find(".claims li").get_attribute("class") == "held"
 
 
+def test_claims_of_every_kind_are_judged_as_by_spart_test(browser, tmp_path):
+    file = tmp_path / "claims.yaml"
+    file.write_text(EVERY_CLAIM, encoding="utf-8")
+    diagram = sb.load(file)
+    open_page(browser, tmp_path / "page.html", diagram)
+    outcome = check_file(file)
+    missed = {failure.claim for failure in outcome.failures}
+    wanted = [keys not in missed for keys, _ in diagram.sections.expect.claims()]
+    assert len(missed) == 12
+    rows = browser.run(
+        "return [...document.querySelectorAll('.claims li')].map((r) => r.className)"
+    )
+    assert [row == "held" for row in rows] == wanted
+
+
+def test_an_address_that_is_changed_is_followed(browser, load, tmp_path):
+    open_page(browser, tmp_path / "page.html", load(HOSTILE), ending="#k=1")
+    browser.run("location.hash = '#k=3'")
+    browser.wait("spartLive.run.p[0] === 3")
+    browser.run("location.hash = ''")
+    browser.wait("spartLive.run.p[0] === 2")
+
+
+def test_a_field_says_which_numbers_it_takes_until_it_is_reset(browser, load, tmp_path):
+    open_page(browser, tmp_path / "page.html", load(HOSTILE))
+    browser.run(
+        "const f = document.querySelector('.knob [type=text]');"
+        "f.value = '9'; f.dispatchEvent(new Event('change'))"
+    )
+    field = browser.find(".knob [type=text]")
+    assert field.get_attribute("aria-invalid") == "true"
+    assert field.get_property("validationMessage") == "a number, at least 0 and at most 4"
+    assert browser.run("return spartLive.run.p[0]") == 2
+    browser.find(".buttons button").click()
+    assert field.get_attribute("aria-invalid") == "false"
+    assert field.get_property("value") == "2"
+
+
 def test_names_and_texts_are_never_markup(browser, load, tmp_path):
     open_page(browser, tmp_path / "page.html", load(HOSTILE))
     assert (
@@ -153,7 +240,7 @@ def test_a_sweep_is_a_curve_of_what_runs_with_these_values_give(browser, load, t
         "/; 41 runs$/.test(document.querySelector('.sweep .note').textContent)"
         " && document.querySelector('.sweep .note').textContent"
     )
-    assert note == "last state over k: from 0.000 to 4.000; 41 runs"
+    assert note == "final state: last over k: from 0.000 to 4.000; 41 runs"
 
 
 def test_each_variant_has_a_button_and_its_own_program(browser, tmp_path):

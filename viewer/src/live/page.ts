@@ -65,9 +65,14 @@ export async function open(app: HTMLElement, sceneOf: SceneOf | null): Promise<v
   document.head.append(make("style", {}, viewerStyle + style));
   const models = window.spartModels!;
   const codes = await Promise.all(models.map((_, k) => codeOf(k)));
-  const address = new URLSearchParams(location.hash.slice(1));
-  const asked = models.findIndex(({ variant }) => variant !== "" && variant === address.get("variant"));
-  new LivePage(app, models, codes, sceneOf).choose(Math.max(asked, 0), location.hash);
+  const page = new LivePage(app, models, codes, sceneOf);
+  const follow = (): void => {
+    const address = new URLSearchParams(location.hash.slice(1));
+    const asked = models.findIndex(({ variant }) => variant !== "" && variant === address.get("variant"));
+    page.choose(Math.max(asked, 0), location.hash);
+  };
+  addEventListener("hashchange", follow); // typed, or a link to other values
+  follow();
 }
 
 /** The compiled code of a variant, which the page holds as bytes. */
@@ -141,6 +146,9 @@ class LivePage {
   private tell(text: string): void {
     setText(this.problem, text);
     this.problem.hidden = text === "";
+    if (text && !this.shown) {
+      this.app.replaceChildren(this.problem); // not even a first run
+    }
   }
 
   private changed(): void {

@@ -1,6 +1,7 @@
 // The sliders: one for each number that may be moved, in groups; each also takes a typed number.
 
 import { make } from "../dom";
+import type { Parameter } from "./data";
 import type { Knob, Values } from "./values";
 
 const MOST_OPEN = 12;
@@ -25,6 +26,7 @@ export class ParameterPanel {
       slider.value = String(value);
       if (document.activeElement !== field) {
         field.value = textOf(value);
+        complain(field, "");
       }
       row.classList.toggle("moved", !Object.is(value, knob.first));
     }
@@ -55,7 +57,7 @@ export class ParameterPanel {
       const value = Number(field.value.replace(",", ".").replace("−", "-"));
       const { min: least, max: most } = parameter;
       const valid = field.value.trim() !== "" && Number.isFinite(value) && value >= (least ?? -Infinity) && value <= (most ?? Infinity);
-      field.setAttribute("aria-invalid", String(!valid));
+      complain(field, valid ? "" : wanted(parameter));
       if (valid) {
         this.move(knob, value);
       }
@@ -70,6 +72,21 @@ export class ParameterPanel {
     this.values.set(knob, value);
     this.show();
     this.changed();
+  }
+}
+
+/** What a field takes. */
+function wanted({ min, max }: Parameter): string {
+  const bounds = [min === null ? "" : `at least ${min}`, max === null ? "" : `at most ${max}`].filter(Boolean);
+  return ["a number", bounds.join(" and ")].filter(Boolean).join(", ");
+}
+
+/** Say what is wrong with a field; "" for nothing. */
+function complain(field: HTMLInputElement, text: string): void {
+  field.setAttribute("aria-invalid", String(text !== ""));
+  field.setCustomValidity(text);
+  if (text) {
+    field.reportValidity();
   }
 }
 

@@ -42,6 +42,8 @@ const REASONS = [
 ];
 const ENDINGS: Ending[] = ["complete", "stopped", "failed", "refused"];
 
+const NEEDS = "its states slide or switch too fast, it takes too many steps, or a block refuses its inputs; sb.simulate says which";
+
 interface Exports {
   memory: WebAssembly.Memory;
   _initialize(): void;
@@ -124,7 +126,7 @@ export class Program {
     return {
       p,
       ending: ENDINGS[code % 8]!,
-      reason: code % 8 < 2 ? "" : REASONS[code >> 3] || "this run needs what this page does not have",
+      reason: code % 8 < 2 ? "" : REASONS[code >> 3] || NEEDS,
       end,
       steps,
       rows: this.numbers(rows!, reached * width).slice(),

@@ -28,7 +28,8 @@ export class Runner {
   /** Run with these parameters, soon; earlier wishes that have not begun are dropped. */
   ask(p: Float64Array): void {
     if (this.own) {
-      this.done(this.own.run(p));
+      const { own } = this;
+      this.trying(() => this.done(own.run(p)));
       return;
     }
     if (this.busy) {
@@ -62,9 +63,19 @@ export class Runner {
   private runHere(): void {
     const waiting = this.next;
     this.stop();
-    this.own = new Program(this.model, this.code);
-    if (waiting) {
+    this.trying(() => {
+      this.own = new Program(this.model, this.code);
+    });
+    if (waiting && this.own) {
       this.ask(waiting);
+    }
+  }
+
+  private trying(what: () => void): void {
+    try {
+      what();
+    } catch (error) {
+      this.failed(String(error));
     }
   }
 

@@ -28,16 +28,15 @@ export function quantitiesOf(model: Model): Quantity[] {
   const found = model.claims.flatMap((claim): Quantity[] => {
     const held: Quantity = { label: `${claim.name}: holds (1) or not (0)`, of: (run) => Number(judge(claim, run).held) };
     const at = index[claim.judged];
-    const what = { extremes: "greatest", last: "last", extent: "greatest", back: "step back of" }[claim.judged as "last"];
+    const what = { extremes: "greatest", last: "last", extent: "greatest", back: "longest way back" }[claim.judged as "last"];
     const values = at < 0 ? [] : claim.at.map((place, k): Quantity => ({
-      label: `${what} ${claim.signal}${claim.at.length > 1 ? `[${k}]` : ""}`,
+      label: `${claim.name}: ${what}${claim.at.length > 1 ? `, element ${k}` : ""}`,
       of: ({ meters, ending }) => (ending === "failed" || ending === "refused" ? NaN : meters[place + at]!),
     }));
     return [...values, held];
   });
   const ends: Quantity = { label: "end of the run [s]", of: ({ end }) => end };
-  const unique = new Map([...found, ends].map((one) => [one.label, one]));
-  return [...unique.values()];
+  return [...found, ends];
 }
 
 /** The grid of values of one knob. */
@@ -163,7 +162,7 @@ export class SweepPanel {
       drawMap(context, area, found, columns.length, low, high);
     }
     const over = y ? `${x.name} (across) and ${y.name} (up)` : x.name;
-    const text = `${label} over ${over}: from ${valueText(low)}${y ? " (light)" : ""} to ${valueText(high)}${y ? " (dark)" : ""}`;
+    const text = `${label} over ${over}: from ${valueText(low)}${y ? " (faint)" : ""} to ${valueText(high)}${y ? " (strong)" : ""}`;
     canvas.setAttribute("aria-label", text);
     this.note.textContent = `${text}; ${found.length} runs${found.length > finite.length ? `, ${found.length - finite.length} without a value` : ""}`;
   }
