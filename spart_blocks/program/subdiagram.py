@@ -171,7 +171,7 @@ def _bounds(
         for name in diagram.export.bounds
         if name not in parameters and name.rpartition(".")[0] not in others
     ]
-    found = dict(_declared_bounds(wiring, inside, parameters))
+    found = dict(declared_bounds(wiring, inside, parameters))
     for name, one in declared.items():
         if name in parameters and one.bounded:
             (low, high), (least, most) = one.range, found.get(name, (-math.inf, math.inf))
@@ -188,11 +188,11 @@ def _bounds(
     return found
 
 
-def _declared_bounds(
+def declared_bounds(
     wiring: FlatDiagram, inside: Collection[int], parameters: Mapping[str, Floats]
 ) -> Iterator[tuple[str, tuple[float, float]]]:
     """The range of each parameter for which its block declares one, and which holds for its value:
-    a block may keep another quantity under the name."""
+    a block may keep another quantity under the name. inside: indices of the blocks."""
     for node in wiring.nodes:
         if node.index in inside:
             for spec in getattr(type(node.block), "parameters", None) or ():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -28,7 +28,7 @@ from spart_blocks.program.c.text import macros
 from spart_blocks.program.exact_values import OPERATION_NAMES, instructions
 from spart_blocks.program.linearised import can_linearise
 from spart_blocks.program.program import Slot
-from spart_blocks.program.subdiagram import is_link
+from spart_blocks.program.subdiagram import declared_bounds, is_link
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.program.tracing.symbol import column_of, scalars
 from spart_blocks.program.tracing.trace import traced
@@ -55,7 +55,9 @@ ENTRY = "web/c/page.c"
 
 @dataclass(frozen=True, eq=False)
 class Runnable:
-    """A diagram that a page can run. shown: the signals of a page, in its order."""
+    """A diagram that a page can run. shown: the signals of a page, in its order. bounds: what
+    blocks take for their parameters.
+    """
 
     diagram: Diagram
     work: Work
@@ -64,6 +66,7 @@ class Runnable:
     meshes: MeshStore
     shown: tuple[Slot, ...]
     claims: tuple[PageClaim, ...]
+    bounds: Mapping[str, tuple[float, float]]
 
     @staticmethod
     def of(diagram: Diagram, program: Program | None = None) -> Runnable:
@@ -79,7 +82,9 @@ class Runnable:
         work = _work(program, tuple(claim.gauge for claim in claims))
         work, setup = _ready(work)
         shown = tuple(_shown(work.program))
-        return Runnable(diagram, work, setup, tuple(plants), store, shown, claims)
+        values = {slot.name: program.p[slot.part] for slot in program.parameters}
+        bounds = dict(declared_bounds(wiring, range(len(wiring.nodes)), values))
+        return Runnable(diagram, work, setup, tuple(plants), store, shown, claims, bounds)
 
     @property
     def program(self) -> Program:
@@ -212,15 +217,18 @@ class Runnable:
             slots = given.get(name, (name,))
             units = (program.display.units.get(slot, "") for slot in slots)
             one = declared.get(name)
-            low, high = (None, None) if one is None else (one.min, one.max)
+            ranges = [self.bounds[slot] for slot in slots if slot in self.bounds]
+            ranges += [] if one is None else [one.range]
+            low = max((least for least, _ in ranges), default=-math.inf)
+            high = min((most for _, most in ranges), default=math.inf)
             yield {
                 "name": name,
                 "places": [place.ravel().tolist() for place in places],
                 "shape": list(places[0].shape),
                 "unit": next(filter(None, units), ""),
                 "doc": "" if one is None else one.doc or "",
-                "min": low,
-                "max": high,
+                "min": low if math.isfinite(low) else None,
+                "max": high if math.isfinite(high) else None,
                 "start": name in starts,
                 "labels": list(self._labels(name)),
             }
@@ -239,6 +247,7 @@ class Runnable:
 
     def _shown_data(self) -> Iterator[dict[str, Any]]:
         display, at = self.program.display, 0
+        kept = set(display.kept(self.program.run.log, [slot.name for slot in self.program.signals]))
         for slot in self.shown:
             count = math.prod(slot.shape)
             yield {
@@ -246,6 +255,7 @@ class Runnable:
                 "unit": display.units.get(slot.name, ""),
                 "labels": list(display.entries.get(slot.name, ())),
                 "at": at,
+                "kept": slot.name in kept,
                 "count": count,
                 "scopes": [
                     k for k, one in enumerate(display.scopes) if slot.name in _full(display, one)

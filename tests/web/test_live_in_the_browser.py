@@ -281,3 +281,19 @@ run: {T: 0.5}
     told = browser.find(".problem").text
     assert told.startswith("the solver failed")
     assert "t = 0.25" in told
+
+
+def test_a_kept_signal_that_is_no_number_is_told_with_its_time(browser, load, tmp_path):
+    text = """
+name: out of range
+blocks:
+  clock: {type: TIME}
+  root: {type: FCN, expression: "sqrt(0.5 - u)", arguments: [u]}
+  show: {type: SCOPE}
+wires:
+  - clock -> root
+  - root -> show
+run: {T: 1.0}
+"""
+    open_page(browser, tmp_path / "page.html", load(text))
+    assert browser.find(".problem").text == "root.y is not finite, at t = 0.501 s"

@@ -106,6 +106,7 @@ def test_the_data_names_parameters_with_unit_bounds_and_states(switched):
     kp = found["kp"]
     assert (kp["unit"], kp["min"], kp["max"], kp["doc"]) == ("1/s", 0.5, 20, "the gain")
     assert [data["p"][one[0]] for one in kp["places"]] == [4.0]
+    assert 0 < found["wave.period"]["min"] < 1e-30  # its block takes no other
     assert found["state.x0"]["start"]
     assert not kp["start"]
     assert json.loads(json.dumps(data, allow_nan=False)) == data

@@ -26,6 +26,8 @@ export interface ShownSignal {
   at: number;
   count: number;
   scopes: number[];
+  /** Whether a run keeps it, and so fails where it is no number. */
+  kept: boolean;
 }
 
 export interface Claim {

@@ -69,7 +69,8 @@ export class ParameterPanel {
   }
 
   private move(knob: Knob, value: number): void {
-    this.values.set(knob, value);
+    const { min, max } = knob.parameter;
+    this.values.set(knob, Math.min(Math.max(value, min ?? -Infinity), max ?? Infinity));
     this.show();
     this.changed();
   }

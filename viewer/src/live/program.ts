@@ -123,11 +123,12 @@ export class Program {
     const [end, steps] = this.numbers(found!, 2) as unknown as [number, number];
     const reached = code % 8 === 3 ? 0 : this.reached(samples, end);
     wasm.sb_show(at["samples"]!, rows!, reached, at["p"]!, at["shown"]!);
+    const wrong = code % 8 < 2 ? this.firstWithout(reached) : null;
     return {
       p,
-      ending: ENDINGS[code % 8]!,
-      reason: code % 8 < 2 ? "" : REASONS[code >> 3] || NEEDS,
-      end,
+      ending: wrong ? "failed" : ENDINGS[code % 8]!,
+      reason: wrong ? `${wrong.name} is not finite` : code % 8 < 2 ? "" : REASONS[code >> 3] || NEEDS,
+      end: wrong ? wrong.time : end,
       steps,
       rows: this.numbers(rows!, reached * width).slice(),
       count: reached,
@@ -155,6 +156,22 @@ export class Program {
     }
     this.set(this.known.at, times);
     return times.length;
+  }
+
+  /** The first kept signal that is no finite number, and when. */
+  private firstWithout(reached: number): { name: string; time: number } | null {
+    const shown = this.numbers(this.places["shown"]!, reached * this.width);
+    const kept = this.model.signals.filter((signal) => signal.kept);
+    for (let row = 0; row < reached; row++) {
+      for (const { name, at, count } of kept) {
+        for (let k = at; k < at + count; k++) {
+          if (!Number.isFinite(shown[row * this.width + k]!)) {
+            return { name, time: this.samples[row]! };
+          }
+        }
+      }
+    }
+    return null;
   }
 
   private reached(samples: number, end: number): number {
