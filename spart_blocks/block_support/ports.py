@@ -49,8 +49,10 @@ _NONE = object()
 
 
 def attribute(block: Any, name: str, default: Any = None) -> Any:
-    """An attribute of a block, without the search among its ports that bdsim's `getattr` makes."""
-    if name not in block.__dict__ and getattr(type(block), name, _NONE) is _NONE:
+    """An attribute of a block, without the search among its ports that bdsim's `getattr` makes; the
+    default too where there is no block, as in the sheet of a file with mistakes.
+    """
+    if name not in getattr(block, "__dict__", ()) and getattr(type(block), name, _NONE) is _NONE:
         return default  # in a third of the time of an AttributeError
     try:
         return object.__getattribute__(block, name)
