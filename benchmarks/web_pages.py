@@ -62,6 +62,7 @@ def measured(browser: Browser, made: Runnable, folder: str, repeats: int) -> dic
         "first run ms": first,
         "run ms": statistics.median(runs),
         "lane ms": statistics.median(lane),
+        "ratio": statistics.median(lane) / statistics.median(runs),
     }
 
 
@@ -80,7 +81,7 @@ def main() -> None:
         print(f"{file.stem:24}", *(f"{name} {value:8.1f}  " for name, value in found.items()))
         figures |= {f"{file.stem} {name}": value for name, value in found.items()}
     if given.keep:
-        keep("web_pages", figures)
+        keep(__file__, figures, "ziglang", "selenium")
 
 
 if __name__ == "__main__":

@@ -297,3 +297,27 @@ run: {T: 1.0}
 """
     open_page(browser, tmp_path / "page.html", load(text))
     assert browser.find(".problem").text == "root.y is not finite, at t = 0.501 s"
+
+
+def test_a_stop_between_samples_is_the_last_row(browser, load, tmp_path):
+    text = """
+name: stops
+blocks:
+  clock: {type: TIME}
+  far: {type: COMPARE, operator: ">", constant: 0.5}
+  stop: {type: STOP}
+  one: {type: CONSTANT, value: 1}
+  x: {type: INTEGRATOR}
+  show: {type: SCOPE}
+wires:
+  - clock -> far
+  - far -> stop
+  - one -> x
+  - x -> show
+run: {T: 1.0, every: 0.3}
+"""
+    (made,) = open_page(browser, tmp_path / "page.html", load(text))
+    assert browser.run("return spartLive.run.ending") == "stopped"
+    times = browser.run("return [...spartLive.run.t]")
+    np.testing.assert_allclose(times, [0.0, 0.3, 0.5], rtol=1e-9)
+    np.testing.assert_allclose(rows_of(browser, made)[:, 0], times, rtol=1e-9)

@@ -41,15 +41,15 @@ export function eachOnce(signals: readonly Signal[]): Signal[] {
 }
 
 /** Put the rows of a run into a motion. */
-export function fill(motion: Motion, model: Model, run: Run, samples: Float64Array): void {
-  const t = samples.slice(0, run.count);
+export function fill(motion: Motion, model: Model, run: Run): void {
   const width = widthOf(model);
-  eachOnce(motion.signals).forEach((signal, index) => fillSignal(signal, model.signals[index]!.at, run, width, t));
+  eachOnce(motion.signals).forEach((signal, index) => fillSignal(signal, model.signals[index]!.at, run, width));
   const signals = width - 12 * model.bodies.length;
-  motion.bodies.forEach(({ track }, index) => fillTrack(track, run, width, signals + 12 * index, t));
+  motion.bodies.forEach(({ track }, index) => fillTrack(track, run, width, signals + 12 * index));
 }
 
-function fillSignal(signal: Signal, at: number, { shown, count }: Run, width: number, t: Float64Array): void {
+function fillSignal(signal: Signal, at: number, { shown, t }: Run, width: number): void {
+  const count = t.length;
   const { columns } = signal.series;
   const values = new Float64Array(count * columns);
   for (let row = 0; row < count; row++) {
@@ -62,7 +62,8 @@ function fillSignal(signal: Signal, at: number, { shown, count }: Run, width: nu
 }
 
 /** The poses of a body from its frames (3, 4). One that stands still keeps one row. */
-function fillTrack(track: Track, { shown, count }: Run, width: number, at: number, t: Float64Array): void {
+function fillTrack(track: Track, { shown, t }: Run, width: number, at: number): void {
+  const count = t.length;
   const moves = Array.from({ length: 12 }, (_, k) => k).some((k) => {
     const first = shown[at + k]!;
     for (let row = 1; row < count; row++) {

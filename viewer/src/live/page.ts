@@ -7,7 +7,7 @@ import { make, setText } from "../dom";
 import { eachFrame } from "../frames";
 import { helpDialog, listen, type Seen } from "../keys";
 import { layOut, section } from "../layout";
-import { type Motion, type Series, type Signal, unpack } from "../recording";
+import { type Motion, type Series, type Signal } from "../recording";
 import { Readout, scopesOf } from "../scopes";
 import viewerStyle from "../style.css?inline";
 import { ClaimsList } from "./claims";
@@ -126,7 +126,6 @@ class LivePage {
   }
 
   private take(run: Run): void {
-    const samples = unpack(this.model.samples).values;
     const now = performance.now();
     if (this.run && this.shown && now - this.rested > RESTED) {
       this.past = [...this.past, { run: this.run, series: this.shown.series() }].slice(-MOST_PAST);
@@ -138,9 +137,9 @@ class LivePage {
     setText(this.state, `${run.steps} steps in ${run.took < 10 ? run.took.toFixed(1) : run.took.toFixed(0)} ms${run.ending === "stopped" ? `, stopped at ${Number(run.end.toPrecision(6))} s` : ""}`);
     if (!this.shown) {
       performance.mark("spart first run"); // for benchmarks/web_pages.py
-      this.shown = this.build(run, samples);
+      this.shown = this.build(run);
     }
-    this.shown.update(run, samples, this.past.map(({ series }) => series));
+    this.shown.update(run, this.past.map(({ series }) => series));
   }
 
   private tell(text: string): void {
@@ -167,7 +166,7 @@ class LivePage {
     }
   }
 
-  private build(run: Run, samples: Float64Array): Shown {
+  private build(run: Run): Shown {
     const { model, values } = this;
     const panel = new ParameterPanel(values, () => this.changed());
     const reset = (): void => {
@@ -178,10 +177,10 @@ class LivePage {
     };
     const forget = (): void => {
       this.past = [];
-      this.shown?.update(this.run!, samples, []);
+      this.shown?.update(this.run!, []);
     };
     const motion = emptyMotion(model);
-    fill(motion, model, run, samples);
+    fill(motion, model, run);
     const buttons = make("div", { class: "buttons" },
       make("button", { type: "button", onclick: reset }, "Reset"),
       make("button", { type: "button", title: "Take the faint lines of earlier runs away", onclick: forget }, "Forget earlier runs"),
@@ -283,8 +282,8 @@ class Shown {
     knobs.show();
   }
 
-  update(run: Run, samples: Float64Array, past: readonly ReadonlyMap<string, Series>[]): void {
-    fill(this.motion, this.model, run, samples);
+  update(run: Run, past: readonly ReadonlyMap<string, Series>[]): void {
+    fill(this.motion, this.model, run);
     this.scopes.forEach((scope) => scope.update(past));
     this.scene?.update();
     this.parts.claims?.show(run);

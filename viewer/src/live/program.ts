@@ -16,9 +16,9 @@ export interface Run {
   /** The last time [s]. */
   end: number;
   steps: number;
-  /** Rows of states (x, xd), of which `count` were reached. */
+  /** Times of rows [s]; rows of states (x, xd). */
+  t: Float64Array;
   rows: Float64Array;
-  count: number;
   /** Rows of shown signals, then of the frames of bodies. */
   shown: Float64Array;
   meters: Float64Array;
@@ -82,6 +82,7 @@ export class Program {
       ticks: this.put(this.ticks),
       due: this.put(Uint8Array.from(unpack(model.ticks.due).values)),
       samples: this.put(this.samples),
+      times: this.room(this.samples.length),
       x0: this.room(model.x0.length),
       xd0: this.room(model.xd0.length),
       p: this.room(model.p.length),
@@ -121,9 +122,16 @@ export class Program {
       return this.implicit.run(p, show);
     }
     const [end, steps] = this.numbers(found!, 2) as unknown as [number, number];
-    const reached = code % 8 === 3 ? 0 : this.reached(samples, end);
-    wasm.sb_show(at["samples"]!, rows!, reached, at["p"]!, at["shown"]!);
-    const wrong = code % 8 < 2 ? this.firstWithout(reached) : null;
+    const stopped = ENDINGS[code % 8] === "stopped";
+    const t = this.times(code % 8 === 3 ? 0 : samples, end, stopped);
+    const reached = t.length;
+    if (stopped && t[reached - 1] === end) {
+      const last = [...this.numbers(x!, model.x0.length), ...this.numbers(xd!, model.xd0.length)];
+      this.numbers(rows! + 8 * (reached - 1) * width, width).set(last);
+    }
+    this.set(at["times"]!, t);
+    wasm.sb_show(at["times"]!, rows!, reached, at["p"]!, at["shown"]!);
+    const wrong = code % 8 < 2 ? this.firstWithout(t) : null;
     return {
       p,
       ending: wrong ? "failed" : ENDINGS[code % 8]!,
@@ -131,7 +139,7 @@ export class Program {
       end: wrong ? wrong.time : end,
       steps,
       rows: this.numbers(rows!, reached * width).slice(),
-      count: reached,
+      t,
       shown: this.numbers(at["shown"]!, reached * this.width).slice(),
       meters: this.numbers(meters!, model.meters).slice(),
       took: performance.now() - began,
@@ -159,14 +167,14 @@ export class Program {
   }
 
   /** The first kept signal that is no finite number, and when. */
-  private firstWithout(reached: number): { name: string; time: number } | null {
-    const shown = this.numbers(this.places["shown"]!, reached * this.width);
+  private firstWithout(t: Float64Array): { name: string; time: number } | null {
+    const shown = this.numbers(this.places["shown"]!, t.length * this.width);
     const kept = this.model.signals.filter((signal) => signal.kept);
-    for (let row = 0; row < reached; row++) {
+    for (let row = 0; row < t.length; row++) {
       for (const { name, at, count } of kept) {
         for (let k = at; k < at + count; k++) {
           if (!Number.isFinite(shown[row * this.width + k]!)) {
-            return { name, time: this.samples[row]! };
+            return { name, time: t[row]! };
           }
         }
       }
@@ -174,18 +182,20 @@ export class Program {
     return null;
   }
 
-  private reached(samples: number, end: number): number {
+  /** The times of rows: samples up to the end of the run, and that of its stop. */
+  private times(samples: number, end: number, stopped: boolean): Float64Array {
     let count = samples;
     while (count > 0 && this.samples[count - 1]! > end) {
       count--;
     }
-    return count;
+    const t = this.samples.slice(0, count);
+    return stopped && count < samples && t[count - 1] !== end ? Float64Array.of(...t, end) : t;
   }
 
   private refused(p: Float64Array, reason: string): Run {
     const none = new Float64Array(0);
     const { start } = this.model;
-    return { p, ending: "refused", reason, end: start, steps: 0, rows: none, count: 0, shown: none, meters: none, took: 0 };
+    return { p, ending: "refused", reason, end: start, steps: 0, t: none, rows: none, shown: none, meters: none, took: 0 };
   }
 
   private room(count: number): number {
