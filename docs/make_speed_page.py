@@ -94,8 +94,8 @@ processes: {many_runs[bdsim in processes s]} s | {many_runs[lanes]} lanes: \
 {exported_step[arm_computed_torque, own us]} / {exported_step[spacecraft_pd, own us]} us | \
 exported C: {exported_step[arm_computed_torque, C us]} / {exported_step[spacecraft_pd, C us]} us | \
 {exported_step[arm_computed_torque, ratio]} / {exported_step[spacecraft_pd, ratio]} |
-| a page that runs, in Chromium: the 7-joint arm of the gallery, 8 s / a spacecraft, 20 s | the same in \
-a lane of native code, called from Python: {web_pages[arm_computed_torque lane ms]} / \
+| a page that runs, in Chromium: the 7-joint arm of the gallery, 8 s / a spacecraft, 20 s | the \
+same in a lane of native code, called from Python: {web_pages[arm_computed_torque lane ms]} / \
 {web_pages[spacecraft_pd lane ms]} ms | {web_pages[arm_computed_torque run ms]} / \
 {web_pages[spacecraft_pd run ms]} ms; {web_pages[arm_computed_torque kB]} / \
 {web_pages[spacecraft_pd kB]} kB | {web_pages[arm_computed_torque ratio]} / \
