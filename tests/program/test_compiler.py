@@ -411,7 +411,8 @@ def test_zig_is_the_last_resort(monkeypatch, tmp_path, cache):
 
     commands = []
 
-    def run(command, folder, environment, output):
+    def run(command, folder, environment, output, limit):
+        assert limit > compiler.TIMEOUT  # it compiles libraries of its own first
         commands.append((command, folder, environment))
         (folder / "program.so").write_bytes(b"made by zig")
         return 0

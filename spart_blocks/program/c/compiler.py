@@ -44,6 +44,8 @@ from spart_blocks.base.file_locks import lock
 _logger = logging.getLogger(__name__)
 
 TIMEOUT = 120.0  # s
+FIRST_OF_ZIG = 3
+"""Zig may take this many times longer: for its first program it compiles libraries of its own."""
 LONG = 100_000
 """Number of lines from which a compilation is announced: gcc 12 takes half a minute for them."""
 # Straight-line code gains nothing from more: runs of shipped diagrams take 0.93 to 1.04 of
@@ -466,6 +468,7 @@ def _compile(compiler: _Compiler, flags: list[str], source: str, build: Path) ->
     made = build / f"program{suffix}"
     (build / "program.c").write_bytes(source.encode())
     libraries = [] if sys.platform == "win32" else ["-lm"]
+    limit = TIMEOUT * (FIRST_OF_ZIG if compiler.zig else 1)
     command = [*compiler.command, *flags, "-o", made.name, "program.c", *libraries]
     # Its temporary files go where they are cleared away, also when it is killed.
     environment = {**os.environ, "TMPDIR": str(build), "TMP": str(build), "TEMP": str(build)}
@@ -474,7 +477,7 @@ def _compile(compiler: _Compiler, flags: list[str], source: str, build: Path) ->
         environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(build.parent / "zig"))
     log = build / "log.txt"
     with log.open("wb") as file:
-        code = _run(command, build, environment, file.fileno())
+        code = _run(command, build, environment, file.fileno(), limit)
     if code or not made.is_file():
         lines = log.read_bytes().decode(errors="replace").splitlines()
         lines = [line.strip() for line in lines if line.strip()]
@@ -483,9 +486,11 @@ def _compile(compiler: _Compiler, flags: list[str], source: str, build: Path) ->
     return made
 
 
-def _run(command: list[str], folder: Path, environment: dict[str, str], output: int) -> int:
-    """Run a command and return its exit code. After TIMEOUT, on Ctrl-C, and when this process ends
-    in any way, it is killed with all processes that it started; it has its own session for this.
+def _run(
+    command: list[str], folder: Path, environment: dict[str, str], output: int, limit: float
+) -> int:
+    """Run a command and return its exit code. After limit [s], on Ctrl-C, and when this process
+    ends in any way, it is killed with all that it started; it has its own session for this.
     """
     guarded = sys.platform != "win32"
     process = subprocess.Popen(
@@ -498,7 +503,7 @@ def _run(command: list[str], folder: Path, environment: dict[str, str], output: 
         start_new_session=True,
     )
     try:
-        return process.wait(TIMEOUT)
+        return process.wait(limit)
     except BaseException:
         if sys.platform == "win32":
             process.kill()
