@@ -364,7 +364,7 @@ def _verify_page(made: Sequence[Runnable], quiet: bool) -> None:
 
 
 def _counted(made: Runnable) -> str:
-    data = made.data()
+    data = made.data
     counts = (("parameters", "parameter"), ("signals", "signal"), ("claims", "claim"))
     words = [f"{len(data[name])} {one}{'s' * (len(data[name]) != 1)}" for name, one in counts]
     return ", ".join(words)

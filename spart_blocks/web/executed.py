@@ -53,7 +53,7 @@ class Executed:
         known = made.setup.known_times(p[None])[0]
         count = int(known["known_to"][0] - known["known_from"][0])
         samples, width = made.setup.samples, len(x0) + len(xd0)
-        data = made.data()
+        data = made.data
         rows = self._put(np.full(len(samples) * width, np.nan))
         found, meters = self._room(2), self._room(data["meters"])
         places = [self._put(np.array(data["numbers"])), int(data["heeds_stiffness"])]

@@ -38,9 +38,7 @@ def page_of_runs(made: Sequence[Runnable], say: Say | None = None) -> str:
     script = built(VIEWER, say).with_name(
         "live.js" if any(one.plants for one in made) else "flat.js"
     )
-    parts: dict[str, Any] = {
-        "spartModels": [{**one.data(), "variant": _title(one)} for one in made]
-    }
+    parts: dict[str, Any] = {"spartModels": [{**one.data, "variant": _title(one)} for one in made]}
     for k, one in enumerate(made):
         parts[f"spartModule{k}"] = one.module
         if one.when_stiff is not None:

@@ -42,7 +42,7 @@ FORMAT = 1
 ROWS, MOST_ROWS = 1000, 20_000
 """Rows of a run by default, and at most."""
 MOST_SHOWN = 400
-"""Numbers of signals that a page shows; scopes and watched signals go first."""
+"""Numbers of signals that a page shows; those that a run keeps go first."""
 NEEDS = (
     "its states slide along a surface or switch too fast, it takes too many steps, or "
     "a block refuses its inputs; sb.simulate does, and says which"
@@ -152,6 +152,7 @@ class Runnable:
 
     # --- the data -----------------------------------------------------------------------
 
+    @cached_property
     def data(self) -> dict[str, Any]:
         """What a page needs besides the module, as data for JSON. Numbers in SI units."""
         program, numbers = self.program, self.setup.numbers
@@ -247,7 +248,7 @@ class Runnable:
 
     def _shown_data(self) -> Iterator[dict[str, Any]]:
         display, at = self.program.display, 0
-        kept = set(display.kept(self.program.run.log, [slot.name for slot in self.program.signals]))
+        kept = set(_kept(self.program))
         for slot in self.shown:
             count = math.prod(slot.shape)
             yield {
@@ -257,9 +258,7 @@ class Runnable:
                 "at": at,
                 "kept": slot.name in kept,
                 "count": count,
-                "scopes": [
-                    k for k, one in enumerate(display.scopes) if slot.name in _full(display, one)
-                ],
+                "scopes": [k for k, one in enumerate(display.scopes) if slot.name in one.signals],
             }
             at += count
 
@@ -306,21 +305,17 @@ def _ready(work: Work) -> tuple[Work, LaneSetup]:
     return work, setup
 
 
-def _full(display: Any, scope: Any) -> set[str]:
-    return {display.aliases.get(name, name) for name in scope.signals}
+def _kept(program: Program) -> list[str]:
+    """The signals that a run keeps."""
+    return program.display.kept(program.run.log, [slot.name for slot in program.signals])
 
 
 def _shown(program: Program) -> Iterator[Slot]:
-    """The signals of a page: those of scopes, those that are watched, then all others, while there
-    is room.
-    """
+    """The signals of a page: those that a run keeps, then all others, while there is room."""
     slots = {slot.name: slot for slot in program.signals}
-    display = program.display
-    first = [name for scope in display.scopes for name in scope.signals]
-    first = [display.aliases.get(name, name) for name in (*first, *display.watched)]
     room = MOST_SHOWN
     others = (name for name in slots if ".audit." not in name and "=0" not in name)
-    for name in dict.fromkeys((*first, *others)):
+    for name in dict.fromkeys((*_kept(program), *others)):
         slot = slots.get(name)
         size = 0 if slot is None else math.prod(slot.shape)
         if slot is not None and 0 < size <= room:

@@ -75,7 +75,7 @@ def test_other_parameters_give_the_bits_of_a_lane_with_them(switched):
 def test_the_shown_signals_are_those_of_the_rows(switched):
     ran, program = Executed(switched).run(), switched.program
     t = switched.setup.samples
-    for slot, one in zip(switched.shown, switched.data()["signals"], strict=True):
+    for slot, one in zip(switched.shown, switched.data["signals"], strict=True):
         column = slice(one["at"], one["at"] + one["count"])
         for k in (0, 17, len(t) - 1):
             x, xd = np.split(ran.rows[k], [len(program.x0)])
@@ -88,7 +88,7 @@ def test_the_frames_are_those_of_the_bodies():
     made = Runnable.of(sb.load("diagrams/spacecraft_pd.yaml"))
     ran = Executed(made).run()
     ((plant, seen),) = made.plants
-    first = sum(one["count"] for one in made.data()["signals"])
+    first = sum(one["count"] for one in made.data["signals"])
     for k in (0, 300):
         s = plant.parts(ran.rows[k])
         K = kinematics(s.R0, s.r0, s.qm, plant.robot)
@@ -99,7 +99,7 @@ def test_the_frames_are_those_of_the_bodies():
 
 
 def test_the_data_names_parameters_with_unit_bounds_and_states(switched):
-    data = switched.data()
+    data = switched.data
     found = {one["name"]: one for one in data["parameters"]}
     assert next(iter(found)) == "kp"
     assert list(found)[-1] == "state.x0"
@@ -115,7 +115,7 @@ def test_the_data_names_parameters_with_unit_bounds_and_states(switched):
 
 def test_states_that_are_nobody_s_are_no_parameters():
     names = {
-        p["name"] for p in Runnable.of(sb.load("diagrams/spacecraft_pd.yaml")).data()["parameters"]
+        p["name"] for p in Runnable.of(sb.load("diagrams/spacecraft_pd.yaml")).data["parameters"]
     }
     assert "plant.x0" in names
     assert not any(".audit" in name for name in names)
@@ -157,7 +157,7 @@ def test_a_step_of_another_shape_is_answered_by_nothing(load):
         "wave -> error.1", "wave -> error.0, error.1"
     )
     made = Runnable.of(load(text + "  rise_time: [{signal: state, to: ref, limit: 1}]\n"))
-    assert made.data()["claims"][-1]["at"] == []
+    assert made.data["claims"][-1]["at"] == []
 
 
 def test_a_block_that_cannot_be_traced_is_refused_by_name(load):

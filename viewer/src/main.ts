@@ -3,10 +3,10 @@
 import { Quaternion, Vector3 } from "three";
 
 import { advance, newClock, seek } from "./clock";
-import { eachFrame } from "./frames";
 import { Controls } from "./controls";
 import { Diagram } from "./diagram";
 import { make } from "./dom";
+import { eachFrame } from "./frames";
 import { helpDialog, listen } from "./keys";
 import { layOut, section } from "./layout";
 import { OptionsPanel } from "./options";

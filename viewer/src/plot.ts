@@ -74,6 +74,25 @@ export function thinned(series: Series, column: number, x: readonly [number, num
   return rows;
 }
 
+/** Give a canvas as many pixels as the screen has there. */
+export function sized(canvas: HTMLCanvasElement, width: number, height: number): void {
+  canvas.width = width * devicePixelRatio;
+  canvas.height = height * devicePixelRatio;
+}
+
+/** What draws on a canvas, in the page's pixels. */
+export function scaled(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const context = canvas.getContext("2d")!;
+  context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+  return context;
+}
+
+/** The colours of axes within an element. */
+export function coloursOf(element: Element): { grid: string; text: string } {
+  const style = getComputedStyle(element);
+  return { grid: style.getPropertyValue("--grid"), text: style.getPropertyValue("--muted") };
+}
+
 const FAINT = 0.25;
 
 /** Draw axes and lines. colours: of grid and text. past: earlier lines of the same signals, which

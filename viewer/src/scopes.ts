@@ -2,7 +2,7 @@
 
 import { make, setText } from "./dom";
 import { valueText } from "./numbers";
-import { type Area, COLOURS, drawPlot, MARGIN, rangeOf, timeOf, xOf } from "./plot";
+import { type Area, COLOURS, coloursOf, drawPlot, MARGIN, rangeOf, scaled, sized, timeOf, xOf } from "./plot";
 import type { Motion, Series, Signal } from "./recording";
 import { valuesAt } from "./tracks";
 
@@ -70,11 +70,9 @@ export class Scope {
     }
     this.area.width = width;
     for (const canvas of [this.lines, this.cursor]) {
-      canvas.width = width * devicePixelRatio;
-      canvas.height = HEIGHT * devicePixelRatio;
+      sized(canvas, width, HEIGHT);
     }
-    const style = getComputedStyle(this.element);
-    const colours = { grid: style.getPropertyValue("--grid"), text: style.getPropertyValue("--muted") };
+    const colours = coloursOf(this.element);
     drawPlot(scaled(this.lines), this.area, this.signals.map(({ series }) => series), colours, this.past);
     this.drawCursor();
   }
@@ -93,12 +91,6 @@ export class Scope {
     context.fillStyle = getComputedStyle(this.element).getPropertyValue("--cursor");
     context.fillRect(xOf(this.area, this.time) - 0.75, MARGIN.top, 1.5, HEIGHT - MARGIN.top - MARGIN.bottom);
   }
-}
-
-function scaled(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-  const context = canvas.getContext("2d")!;
-  context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-  return context;
 }
 
 /** The values of some signals at the cursor, as texts. */

@@ -9,6 +9,13 @@ import type { Run } from "./program";
 const ANY = 0, FIRST = 1, LAST = 2, LEAST = 3, MOST = 5;
 const BACK = 1, REACHED = 3, GOT = 4;
 const STEPPED = 4, BEGIN = 5, START = 6, FINAL = 7, LOW = 8, HIGH = 9, LEFT = 10, OUTSIDE = 11, PEAK = 12, ERROR = 13;
+/** The reading of a meter that a sweep shows of a claim; none of those that come of several. */
+export const SHOWN: Partial<Record<Claim["judged"], [what: string, at: number]>> = {
+  extremes: ["greatest", MOST],
+  last: ["last", LAST],
+  extent: ["greatest", MOST],
+  back: ["longest way back", BACK],
+};
 /** A response whose distance at first is below this part of its largest error has no step. */
 const LEAST_STEP = 1e-3;
 

@@ -1,38 +1,23 @@
 // A run as a motion, which scopes, diagram, values and stage show.
 
-import type { Body, Motion, Packed, Series, Signal, Track } from "../recording";
-import { unpack } from "../recording";
+import { type Motion, type Packed, readMotion, type Series, type Signal, type Track } from "../recording";
 import type { Model } from "./data";
 import { type Run, widthOf } from "./program";
 
+const NONE: Packed = { type: "f64", shape: [0], data: "" };
+
 /** A motion without rows yet: its signals and bodies keep their objects over all runs. */
 export function emptyMotion(model: Model): Motion {
-  const end = model.numbers[0]!;
-  return {
-    name: model.name,
-    start: model.start,
-    end,
-    reach: model.reach,
-    up: "z",
-    bodies: model.bodies.map((body) => bodyOf(body)),
-    meshes: model.meshes.map(({ positions, indices }: { positions: Packed; indices: Packed }) => ({
-      positions: Float32Array.from(unpack(positions).values),
-      indices: Uint32Array.from(unpack(indices).values),
-    })),
-    arrows: [],
-    signals: model.signals.flatMap(({ name, unit, labels, count, scopes }): Signal[] => {
-      const series: Series = { t: new Float64Array(0), columns: count, values: new Float64Array(0) };
-      const places = scopes.length ? scopes : [null];
-      return places.map((scope) => ({ name, unit, labels, scope, series }));
-    }),
-    scopes: model.scopes.map(({ title }) => title),
-    diagram: model.diagram,
-  };
-}
-
-function bodyOf({ name, parent, shapes, com, frames }: Model["bodies"][number]): Body {
-  const track: Track = { t: new Float64Array(0), p: new Float64Array(0), q: new Float64Array(0) };
-  return { name, parent: parent ?? -1, shapes: shapes ?? [], com: com ?? [0, 0, 0], frames: frames ?? [], track };
+  const { name, start, reach, meshes, diagram } = model;
+  const bodies = model.bodies.map((body) => ({ ...body, track: { t: NONE, p: NONE, q: NONE } }));
+  const scopes = model.scopes.map(({ title }) => title);
+  const motion = readMotion({ format: 1, name, start, end: model.numbers[0]!, reach, bodies, meshes, scopes, diagram });
+  motion.signals = model.signals.flatMap(({ name, unit, labels, count, scopes }): Signal[] => {
+    const series: Series = { t: new Float64Array(0), columns: count, values: new Float64Array(0) };
+    const places = scopes.length ? scopes : [null];
+    return places.map((scope) => ({ name, unit, labels, scope, series }));
+  });
+  return motion;
 }
 
 /** The signals of a motion, each once; a motion has one for each scope that it is in. */

@@ -89,7 +89,7 @@ class LivePage {
   private runner: Runner | null = null;
   private shown: Shown | null = null;
   private run: Run | null = null;
-  private past: { run: Run; series: ReadonlyMap<string, Series> }[] = [];
+  private past: ReadonlyMap<string, Series>[] = [];
   private rested = 0;
   private values!: Values;
   private model!: Model;
@@ -127,8 +127,8 @@ class LivePage {
 
   private take(run: Run): void {
     const now = performance.now();
-    if (this.run && this.shown && now - this.rested > RESTED) {
-      this.past = [...this.past, { run: this.run, series: this.shown.series() }].slice(-MOST_PAST);
+    if (this.shown && now - this.rested > RESTED) {
+      this.past = [...this.past, this.shown.series()].slice(-MOST_PAST);
     }
     this.rested = now;
     this.run = run;
@@ -139,7 +139,7 @@ class LivePage {
       performance.mark("spart first run"); // for benchmarks/web_pages.py
       this.shown = this.build(run);
     }
-    this.shown.update(run, this.past.map(({ series }) => series));
+    this.shown.update(run, this.past);
   }
 
   private tell(text: string): void {

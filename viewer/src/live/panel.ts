@@ -69,8 +69,7 @@ export class ParameterPanel {
   }
 
   private move(knob: Knob, value: number): void {
-    const { min, max } = knob.parameter;
-    this.values.set(knob, Math.min(Math.max(value, min ?? -Infinity), max ?? Infinity));
+    this.values.set(knob, value);
     this.show();
     this.changed();
   }

@@ -1,9 +1,9 @@
 // A small sweep over one or two parameters, computed in threads: a curve or a map of a quantity.
 
 import { make } from "../dom";
-import { type Area, COLOURS, drawPlot } from "../plot";
 import { valueText } from "../numbers";
-import { judge } from "./claims";
+import { type Area, COLOURS, coloursOf, drawPlot, MARGIN, scaled, sized } from "../plot";
+import { judge, SHOWN } from "./claims";
 import type { Model } from "./data";
 import type { Code, Run } from "./program";
 import { newWorker } from "./runner";
@@ -24,12 +24,10 @@ export interface Quantity {
 
 /** For each element of each claim what it is about, and whether it holds. */
 export function quantitiesOf(model: Model): Quantity[] {
-  const index = { extremes: 5, last: 2, extent: 5, back: 1, rise_time: -1, settling_time: -1, overshoot: -1 };
   const found = model.claims.flatMap((claim): Quantity[] => {
     const held: Quantity = { label: `${claim.name}: holds (1) or not (0)`, of: (run) => Number(judge(claim, run).held) };
-    const at = index[claim.judged];
-    const what = { extremes: "greatest", last: "last", extent: "greatest", back: "longest way back" }[claim.judged as "last"];
-    const values = at < 0 ? [] : claim.at.map((place, k): Quantity => ({
+    const [what, at] = SHOWN[claim.judged] ?? ["", 0];
+    const values = !what ? [] : claim.at.map((place, k): Quantity => ({
       label: `${claim.name}: ${what}${claim.at.length > 1 ? `, element ${k}` : ""}`,
       of: ({ meters, ending }) => (ending === "failed" || ending === "refused" ? NaN : meters[place + at]!),
     }));
@@ -144,20 +142,16 @@ export class SweepPanel {
     const { canvas } = this;
     canvas.hidden = false;
     const width = canvas.parentElement!.clientWidth || 300;
-    canvas.width = width * devicePixelRatio;
-    canvas.height = HEIGHT * devicePixelRatio;
     canvas.style.height = `${HEIGHT}px`;
-    const context = canvas.getContext("2d")!;
-    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    sized(canvas, width, HEIGHT);
+    const context = scaled(canvas);
     const finite = found.filter(Number.isFinite);
     const [low, high] = finite.length ? [Math.min(...finite), Math.max(...finite)] : [0, 0];
     const pad = high > low ? 0.06 * (high - low) : Math.abs(high) / 2 || 1;
-    const style = getComputedStyle(this.element);
-    const colours = { grid: style.getPropertyValue("--grid"), text: style.getPropertyValue("--muted") };
     const range: [number, number] = [columns[0]!, columns.at(-1)!];
     const area: Area = { width, height: HEIGHT, x: range, y: y ? [rows[0]!, rows.at(-1)!] : [low - pad, high + pad] };
     const series = { t: Float64Array.from(columns), columns: 1, values: Float64Array.from(found) };
-    drawPlot(context, area, y ? [] : [series], colours);
+    drawPlot(context, area, y ? [] : [series], coloursOf(this.element));
     if (y) {
       drawMap(context, area, found, columns.length, low, high);
     }
@@ -170,7 +164,8 @@ export class SweepPanel {
 
 function drawMap(context: CanvasRenderingContext2D, { width, height }: Area, found: number[], columns: number, low: number, high: number): void {
   const rows = found.length / columns;
-  const [left, top, right, bottom] = [52, 8, width - 10, height - 20];
+  const { left, top } = MARGIN;
+  const [right, bottom] = [width - MARGIN.right, height - MARGIN.bottom];
   const [wide, tall] = [(right - left) / columns, (bottom - top) / rows];
   found.forEach((value, at) => {
     if (!Number.isFinite(value)) {

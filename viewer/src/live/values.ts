@@ -64,8 +64,11 @@ export class Values {
     return this.p[knob.places[0]!]!;
   }
 
+  /** Set a value, or the bound that is next to it. */
   set(knob: Knob, value: number): void {
-    knob.places.forEach((place) => (this.p[place] = value));
+    const { min, max } = knob.parameter;
+    const allowed = Math.min(Math.max(value, min ?? -Infinity), max ?? Infinity);
+    knob.places.forEach((place) => (this.p[place] = allowed));
   }
 
   reset(): void {
@@ -89,7 +92,7 @@ export class Values {
       const knob = known.get(decoded(name));
       const number = Number(value);
       if (knob && value !== "" && Number.isFinite(number)) {
-        this.set(knob, Math.min(Math.max(number, knob.parameter.min ?? -Infinity), knob.parameter.max ?? Infinity));
+        this.set(knob, number);
       }
     }
   }
