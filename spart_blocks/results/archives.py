@@ -1,5 +1,6 @@
-"""Reads untrusted zip files: their directory and sizes are checked before anything is read, and
-arrays are read only if their headers have one of a few allowed forms.
+"""Archives of arrays, and zip files of others, which are not trusted: their directory and sizes are
+checked before anything is read, and arrays are read only if their headers have one of a few allowed
+forms.
 
 Only stored and deflated files are allowed: these methods unpack a gigabyte within seconds; others
 may take minutes.
@@ -10,6 +11,8 @@ from __future__ import annotations
 import re
 import struct
 import zipfile
+import zlib
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -26,14 +29,17 @@ _END, _END64, _LOCATOR = b"PK\5\6", b"PK\6\6", b"PK\6\7"
 _LONGEST_END = 22 + 0xFFFF  # with its comment
 
 
-def opened(path: Path) -> zipfile.ZipFile:
+def opened(source: Path | IO[bytes]) -> zipfile.ZipFile:
     """Open a zip file. Raises InputError if its directory is too large, or a file in it is neither
     stored nor deflated. Errors of zipfile and the system are passed on."""
-    with path.open("rb") as file:
-        size = _directory_size(file)
+    if isinstance(source, Path):
+        with source.open("rb") as file:
+            size = _directory_size(file)
+    else:
+        size = _directory_size(source)
     if size > MOST_DIRECTORY:
         raise InputError("has a list of its files that is too long to be one")
-    archive = zipfile.ZipFile(path)
+    archive = zipfile.ZipFile(source)
     other = next((i for i in archive.infolist() if i.compress_type not in _METHODS), None)
     if other is not None:
         archive.close()
@@ -60,6 +66,55 @@ def _directory_size(file: IO[bytes]) -> int:
 
 
 # --- arrays ------------------------------------------------------------------------------
+
+_SMALL, _TRIED, _WELL = 2**20, 4096, 0.1
+"""Arrays of up to so many bytes are deflated; of larger ones this many rows are tried, and the
+array is deflated if they shrink to less than this fraction.
+"""
+
+
+def write_arrays(arrays: Mapping[str, NDArray[Any]], file: IO[bytes]) -> None:
+    """Write arrays by entry as an .npz archive."""
+    with zipfile.ZipFile(file, "w", compresslevel=1) as archive:
+        for entry, array in arrays.items():
+            archive.compression = _method(array)
+            with archive.open(f"{entry}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+
+
+def _method(array: NDArray[Any]) -> int:
+    """How an array is packed. A large one is stored as it is, unless a part of it shrinks well:
+    deflating the numbers of a long run would take most of the time of ending it.
+    """
+    if array.nbytes <= _SMALL or not array.ndim:
+        return zipfile.ZIP_DEFLATED
+    middle = array[len(array) // 2 :][:_TRIED].tobytes()
+    shrinks = len(zlib.compress(middle, 1)) < _WELL * len(middle)
+    return zipfile.ZIP_DEFLATED if shrinks else zipfile.ZIP_STORED
+
+
+class ArrayReader:
+    """Reads arrays of an archive by entry; their headers are checked first."""
+
+    def __init__(self, archive: zipfile.ZipFile, max_bytes: int) -> None:
+        """Raises InputError if the archive unpacks to more than max_bytes."""
+        self._archive = archive
+        size = sum(info.file_size for info in archive.infolist())
+        if size > max_bytes:
+            raise InputError(f"it unpacks to {size:,} bytes, more than the {max_bytes:,} allowed")
+
+    def entries(self) -> list[str]:
+        """The names of the entries."""
+        return [name.removesuffix(".npy") for name in self._archive.namelist()]
+
+    def size(self, entry: str) -> int:
+        """The size [bytes] of an entry."""
+        return self._archive.getinfo(f"{entry}.npy").file_size
+
+    def __call__(self, entry: str, kinds: str = "biufc") -> NDArray[Any]:
+        with self._archive.open(self._archive.getinfo(f"{entry}.npy")) as member:
+            return read_array(member, self.size(entry), kinds, entry)
+
 
 _MAGIC = b"\x93NUMPY"
 _SIZES = {1: "<H", 2: "<I", 3: "<I"}

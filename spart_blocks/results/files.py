@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import glob
-import json
 import keyword
 import os
 import re
@@ -19,7 +18,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -29,26 +27,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.argument_checks import as_path
-from spart_blocks.base.errors import Fault, InputError, brief, told
+from spart_blocks.base.errors import Fault, InputError, told
 from spart_blocks.base.file_locks import lock
-from spart_blocks.results.archives import opened, read_array
-from spart_blocks.results.run_data import Event, FinalState, RunData, ScopeSpec
+from spart_blocks.results.archives import ArrayReader, opened, write_arrays
+from spart_blocks.results.packed import AnyData, pack, unpack, unused
+from spart_blocks.results.run_data import RunData
 from spart_blocks.results.signal_names import STATES, THINNED
 
-FORMAT = "spart_blocks results 1"
 MAX_BYTES = 4 << 30
-_MAX_META = 32 << 20
-_SMALL, _TRIED, _WELL = 2**20, 4096, 0.1
-"""Arrays of up to so many bytes are deflated; of larger ones this many rows are tried, and the
-array is deflated if they shrink to less than this fraction.
-"""
 _ABANDONED = 60.0  # s, after which a part that nobody writes is left over
 _MATLAB_WORDS = frozenset(keyword.kwlist) | frozenset(
     ["end", "function", "switch", "case", "otherwise", "persistent", "parfor", "spmd", "catch"]
 )
-
-
-AnyData = TypeVar("AnyData", bound=RunData)
 
 
 def save(results: RunData, path: str | Path) -> Path:
@@ -138,76 +128,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _write_npz(results: RunData, file: IO[bytes]) -> None:
-    arrays, meta = _pack(results)
-    meta["format"] = FORMAT
-    arrays["meta"] = np.array(json.dumps(meta, default=_plain))
-    with zipfile.ZipFile(file, "w", compresslevel=1) as archive:
-        for entry, array in arrays.items():
-            archive.compression = _method(array)
-            with archive.open(f"{entry}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
-
-
-def _method(array: NDArray[Any]) -> int:
-    """How an array is packed. A large one is stored as it is, unless a part of it shrinks well:
-    deflating the numbers of a long run would take most of the time of ending it.
-    """
-    if array.nbytes <= _SMALL or not array.ndim:
-        return zipfile.ZIP_DEFLATED
-    middle = array[len(array) // 2 :][:_TRIED].tobytes()
-    shrinks = len(zlib.compress(middle, 1)) < _WELL * len(middle)
-    return zipfile.ZIP_DEFLATED if shrinks else zipfile.ZIP_STORED
-
-
-def _pack(results: RunData) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """The arrays by entry name, and the rest as data for JSON, which also gives the entry of each
-    signal."""
-    arrays: dict[str, NDArray[Any]] = {"t": results.t}
-
-    def keep(prefix: str, group: Mapping[str, NDArray[Any]]) -> dict[str, str]:
-        entries = {}
-        for name, array in group.items():
-            safe = "".join(c if c.isprintable() and c != "\\" else "_" for c in prefix + name)
-            entry = _unused("meta#" if safe == "meta" else safe, arrays)
-            arrays[entry] = array
-            entries[name] = entry
-        return entries
-
-    final = results.final_state
-    meta: dict[str, Any] = {
-        "signals": keep("", results.signals),
-        "states": keep(STATES, results.states),
-        "final_state": {
-            "t": final.t,
-            "continuous": keep("final.continuous.", final.continuous),
-            "discrete": keep("final.discrete.", final.discrete),
-            "ticks": dict(final.ticks),
-        },
-        "scopes": [_scope_meta(scope) for scope in results.scopes],
-        "events": [asdict(event) for event in results.events],
-    }
-    for part in ("info", "aliases", "units", "state_names", "levels", "entries"):
-        meta[part] = dict(getattr(results, part))
-    for part in ("complete", "stopped", "diagram_name"):
-        meta[part] = getattr(results, part)
-    return arrays, meta
-
-
-def _scope_meta(scope: ScopeSpec) -> dict[str, Any]:
-    """A scope as data for JSON; styles that JSON cannot represent are dropped, so that saving does
-    not fail."""
-    meta = asdict(scope)
-    try:
-        json.dumps(meta, default=_plain)
-    except (TypeError, ValueError):
-        meta["styles"] = None
-    return meta
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no place in a results file")
+    write_arrays(pack(results), file)
 
 
 def load(kind: type[AnyData], path: str | Path, max_bytes: int = MAX_BYTES) -> AnyData:
@@ -219,7 +140,7 @@ def load(kind: type[AnyData], path: str | Path, max_bytes: int = MAX_BYTES) -> A
     if source.suffix.lower() != ".npz":
         hint = "only .npz files hold everything; .csv and .mat are for other programs"
         raise InputError(Fault(f"cannot load results from {source}", hint=hint))
-    return _from_archive(source, max_bytes, partial(_unpack, kind))
+    return _from_archive(source, max_bytes, partial(unpack, kind))
 
 
 def load_arrays(
@@ -229,11 +150,11 @@ def load_arrays(
     entry. Only wanted arrays are read, the others are None. Raises InputError for files that unpack
     to more than max_bytes."""
 
-    def arrays(read: _Reader) -> Mapping[str, NDArray[Any] | None]:
-        entries = [name.removesuffix(".npy") for name in read.archive.namelist()]
+    def arrays(read: ArrayReader) -> Mapping[str, NDArray[Any] | None]:
+        entries = read.entries()
         if "meta" not in entries:
             return {entry: read(entry) if entry in wanted else None for entry in entries}
-        found = _unpack(RunData, read)
+        found = unpack(RunData, read)
         return {"t": found.t, **found.signals, **{STATES + k: v for k, v in found.states.items()}}
 
     return _from_archive(Path(path), max_bytes, arrays)
@@ -243,12 +164,12 @@ _Unpacked = TypeVar("_Unpacked")
 
 
 def _from_archive(
-    source: Path, max_bytes: int, unpack: Callable[[_Reader], _Unpacked]
+    source: Path, max_bytes: int, unpack: Callable[[ArrayReader], _Unpacked]
 ) -> _Unpacked:
     """The result of `unpack` for an .npz file. Raises InputError for a damaged file."""
     try:
         with opened(source) as archive:
-            return unpack(_Reader(archive, max_bytes))
+            return unpack(ArrayReader(archive, max_bytes))
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
@@ -257,74 +178,6 @@ def _from_archive(
         raise InputError(f"{source}: cannot be read ({error})") from error
     except Exception as error:  # what a description of any other kind leads to
         raise InputError(Fault(f"{source}: not a results file", hint=told(error))) from error
-
-
-class _Reader:
-    """Reads arrays of an archive by entry; their headers are checked first."""
-
-    def __init__(self, archive: zipfile.ZipFile, max_bytes: int) -> None:
-        self.archive = archive
-        size = sum(info.file_size for info in archive.infolist())
-        if size > max_bytes:
-            raise InputError(f"it unpacks to {size:,} bytes, more than the {max_bytes:,} allowed")
-
-    def __call__(self, entry: str, kinds: str = "biufc") -> NDArray[Any]:
-        info = self.archive.getinfo(f"{entry}.npy")
-        with self.archive.open(info) as member:
-            return read_array(member, info.file_size, kinds, entry)
-
-    def group(self, entries: Any) -> dict[str, NDArray[Any]]:
-        return {name: self(str(entry)) for name, entry in _mapping(entries).items()}
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    """The value if it is a mapping, whose keys are always text in JSON. Raises TypeError
-    otherwise."""
-    if not isinstance(value, dict):
-        raise TypeError(f"its description has {brief(value)} where a mapping is")
-    return value
-
-
-def _facts(info: Any) -> dict[str, Any]:
-    """The entry `info` of a file: numbers and texts by name; other values become text."""
-    plain = (str, int, float, type(None))
-    return {k: v if isinstance(v, plain) else brief(v) for k, v in _mapping(info).items()}
-
-
-def _unpack(kind: type[AnyData], read: _Reader) -> AnyData:
-    if read.archive.getinfo("meta.npy").file_size > _MAX_META:
-        raise InputError("its description is too large to be one")
-    meta = _mapping(json.loads(str(read("meta", kinds="U"))))
-    if meta.get("format") != FORMAT:
-        raise InputError(f"format is {meta.get('format')!r}, this version reads {FORMAT!r}")
-    final = meta["final_state"]
-    return kind(
-        t=read("t"),
-        signals=read.group(meta["signals"]),
-        states=read.group(meta["states"]),
-        final_state=FinalState(
-            t=float(final["t"]),
-            continuous=read.group(final["continuous"]),
-            discrete=read.group(final["discrete"]),
-            ticks={clock: int(ticks) for clock, ticks in _mapping(final["ticks"]).items()},
-        ),
-        scopes=tuple(ScopeSpec.from_plain(scope) for scope in meta["scopes"]),
-        events=tuple(Event(float(e["t"]), str(e["block"]), str(e["what"])) for e in meta["events"]),
-        complete=bool(meta["complete"]),
-        stopped=None if meta["stopped"] is None else str(meta["stopped"]),
-        diagram_name=str(meta["diagram_name"]),
-        info=_facts(meta["info"]),
-        aliases={k: str(v) for k, v in _mapping(meta["aliases"]).items()},
-        units={k: str(v) for k, v in _mapping(meta["units"]).items()},
-        # Files of before these were kept have none.
-        state_names=_names_by(meta.get("state_names", {})),
-        levels=_names_by(meta.get("levels", {})),
-        entries=_names_by(meta.get("entries", {})),
-    )
-
-
-def _names_by(given: Any) -> dict[str, tuple[str, ...]]:
-    return {key: tuple(map(str, names)) for key, names in _mapping(given).items()}
 
 
 # .csv and .mat
@@ -383,13 +236,6 @@ def matlab_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
         plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
         if not plain[:1].isalpha() or plain in _MATLAB_WORDS:
             plain = f"x{plain}"
-        result[name] = _unused(plain[:56], used, "_")
+        result[name] = unused(plain[:56], used, "_")
         used.add(result[name])
     return result
-
-
-def _unused(name: str, used: Container[str], separator: str = "#") -> str:
-    candidate, number = name, 2
-    while candidate in used:
-        candidate, number = f"{name}{separator}{number}", number + 1
-    return candidate
