@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "spart_blocks"
 # Upstream first: each may import those before it. `spart` is a face of dynamics.
 STATIONS = (
     "base",  # errors, caches, documents, rotations: what every part may use
+    "ros",  # messages of ROS 2: their definitions, hashes and bytes
     "workers",  # processes that serve a module, and the messages with them
     "results",  # data and pictures that know nothing of what made them
     "drawing",  # pictures of boxes and wires: where they go, and how they are painted
