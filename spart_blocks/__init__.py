@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from spart_blocks.optimal.optimum import Optimum
     from spart_blocks.program import Program, TraceError, compiled
     from spart_blocks.program.from_diagram import trace
+    from spart_blocks.recordings.record import record
     from spart_blocks.results import Results
     from spart_blocks.robot import Robot
     from spart_blocks.robot.link import Link
@@ -91,6 +92,7 @@ _HOMES = {
     "Results": "spart_blocks.results",
     "animate": "spart_blocks.animation.animate",
     "live": "spart_blocks.web.page",
+    "record": "spart_blocks.recordings.record",
     "view": "spart_blocks.animation.animate",
     "View": "spart_blocks.animation.animate",
     "SpartError": "spart_blocks.base.errors",
@@ -145,6 +147,7 @@ __all__ = [
     "mobility",
     "new_diagram",
     "optimize",
+    "record",
     "simulate",
     "starting_controller",
     "sweep",

@@ -42,8 +42,9 @@ STATIONS = (
     "optimal",  # optimal control
     "claims",  # `expect:` of a diagram, judged
     "export",
-    "realtime",
     "animation",  # pages that show motion
+    "recordings",  # runs as files for the viewers of robotics
+    "realtime",
     "web",  # pages that run a diagram
     "studio",  # the page that runs and edits diagrams, and its server
     "cli",

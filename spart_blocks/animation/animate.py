@@ -73,11 +73,11 @@ def run_page(
     say: Say | None = None,
 ) -> str:
     """The page of a run; see `animate`."""
-    whole, nodes = _made_of(results, diagram)
+    whole, nodes = made_of(results, diagram)
     return page_of(recording_of(results, nodes, whole, given), say)
 
 
-def _made_of(
+def made_of(
     results: RunData, diagram: Diagram | str | Path | None
 ) -> tuple[Diagram, Sequence[Node]]:
     """The diagram of a run and its wired nodes. Raises InputError if they are unknown."""

@@ -116,11 +116,15 @@ class MeshStore:
             raise found
         return found
 
-    def packed(self) -> list[dict[str, Packed]]:
-        """The meshes in the recording's format, simplified to `detail` triangles together."""
+    def simplified(self) -> list[Mesh]:
+        """The meshes, simplified to `detail` triangles together."""
         total = sum(len(mesh.faces) for mesh in self.meshes)
         share = min(1.0, self.detail / total) if total else 1.0
-        return [_packed(_simplified(mesh, share)) for mesh in self.meshes]
+        return [_simplified(mesh, share) for mesh in self.meshes]
+
+    def packed(self) -> list[dict[str, Packed]]:
+        """The simplified meshes in the recording's format."""
+        return [_packed(mesh) for mesh in self.simplified()]
 
 
 def read_mesh(path: Path) -> list[Mesh]:

@@ -272,6 +272,33 @@ def write_page(
     return path
 
 
+# --- recordings -----------------------------------------------------------------------------------
+
+
+RECORDINGS = (".mcap",)
+
+
+def checked_recording(file: Path | None) -> Path | None:
+    """The recording that an option names, as `checked_file`. Raises MissingExtraError without the
+    packages that write it, so that no run is lost for want of them."""
+    path = checked_file(file, RECORDINGS, "--record")
+    if path is not None:
+        from spart_blocks.recordings.schemas import check_packages
+
+        check_packages()
+    return path
+
+
+def write_recording(results: Results, read: DiagramFile | None, path: Path) -> Path:
+    """Write the recording of a run; returns its path. read: the file of its diagram, None if the
+    results know it."""
+    from spart_blocks.recordings.record import record
+
+    with writing():
+        diagram, root = (None, None) if read is None else (read.load(), read.root)
+        return record(results, path, diagram, root=root)
+
+
 def page_and_size(path: Path) -> str:
     """A page's path and size, as text."""
     return f"{path}  ({path.stat().st_size / 1000:.0f} kB)"

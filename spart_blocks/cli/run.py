@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
@@ -30,10 +30,12 @@ from spart_blocks.cli.outputs import (
     check_folder,
     checked_files,
     checked_page,
+    checked_recording,
     complain_of,
     list_files,
     show,
     write_page,
+    write_recording,
 )
 from spart_blocks.cli.terminal import FAILED, ProgressBar, complain, has_display, report, say
 
@@ -71,15 +73,39 @@ class RunOutputs:
         "--animate PAGE.html",
         "Show the motion of the robots as one HTML file; see spart animate.",
     )
+    recording: Path | None = option(
+        "--record FILE.mcap",
+        "Record the signals and the robots as an MCAP file, for Foxglove, Lichtblick, PlotJuggler "
+        "and Rerun.",
+    )
     headless: bool = HEADLESS
 
-    def checked(self, quiet: bool) -> tuple[Outputs, Path | None]:
-        """The requested outputs, and the path of the page with an animation. Raises InputError for
+    def checked(self, quiet: bool) -> tuple[Outputs, Motion]:
+        """The requested outputs, and the files with the motion of the robots. Raises InputError for
         files that could not be written."""
         files = checked_files(self.out)
         page = None if self.page is None else checked_page(self.page, "--animate", quiet)
+        recording = checked_recording(self.recording)
         check_folder(self.plots)
-        return Outputs(files, self.plots, has_display() and not self.headless), page
+        outputs = Outputs(files, self.plots, has_display() and not self.headless)
+        return outputs, Motion(page, recording)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Files with the motion of a run's robots: a page and a recording."""
+
+    page: Path | None
+    recording: Path | None
+
+    def writers(
+        self, results: Results, read: SomeFile | None, quiet: bool
+    ) -> Iterator[Callable[[], Path]]:
+        """Functions that write them. read: the file of the diagram, None if the results know it."""
+        if self.page is not None and read is not None:
+            yield partial(write_page, results, read, self.page, quiet)
+        if self.recording is not None:
+            yield partial(write_recording, results, read, self.recording)
 
 
 @dataclass(frozen=True)
@@ -98,6 +124,7 @@ class Replay:
     "spart run diagrams/spacecraft_pd.yaml --set 'kp=[60,60,20]' --t 5 --out run.npz",
     "spart run diagrams/spacecraft_pd.yaml --initial run.npz --t 10 --headless",
     "spart run diagrams/spacecraft_pd.yaml --t 36000 --stream rows.zarr",
+    "spart run diagrams/spacecraft_pd.yaml --record run.mcap",
     "spart run --from-sweep out/study-sweep --run 1234 --out run.npz",
 )
 def run(
@@ -118,10 +145,10 @@ def run(
     Ctrl-C, SIGTERM or closing the terminal ends the run early: the results so far are shown and
     saved, and the exit code is 1.
     """
-    outputs, page = shown.checked(quiet)
+    outputs, motion = shown.checked(quiet)
     if replay != Replay(None, None):
-        given = (end, initial, page, stream, *astuple(loading))
-        return _replayed(file, replay, given, outputs, quiet)
+        given = (end, initial, motion.page, stream, *astuple(loading))
+        return _replayed(file, replay, given, outputs, motion, quiet)
     if file is None:
         raise InputError("name a diagram: spart run FILE; or a sweep: --from-sweep DIR --run N")
     if stream is not None:
@@ -131,13 +158,18 @@ def run(
     read = diagram_file(file, loading, quiet)
     run = begun(read, engine, end, initial, stream)
     results, failure = finished_run(run, initial, quiet)
-    show_motion = None if page is None else partial(write_page, results, read, page, quiet)
+    writers = motion.writers(results, read, quiet)
     there = [] if stream is None else [stream]
-    return _finished(results, failure, outputs, quiet, verbose, show_motion, there)
+    return _finished(results, failure, outputs, quiet, verbose, writers, there)
 
 
 def _replayed(
-    file: Path | None, replay: Replay, given: Iterable[object], outputs: Outputs, quiet: bool
+    file: Path | None,
+    replay: Replay,
+    given: Iterable[object],
+    outputs: Outputs,
+    motion: Motion,
+    quiet: bool,
 ) -> int:
     """Replay a run of a sweep, and print whether it equals the stored one; returns the exit
     code."""
@@ -155,7 +187,8 @@ def _replayed(
     listed = ", ".join(f"{path} = {value}" for path, value in again.case.items())
     say(f"{again.label}{': ' if listed else ''}{listed}", unless=quiet)
     failure = None if again.failure is None else RunError(again.failure)
-    code = _finished(again.results, failure, outputs, quiet, verbose=False)
+    writers = motion.writers(again.results, None, quiet)
+    code = _finished(again.results, failure, outputs, quiet, verbose=False, writers=writers)
     if again.reasons:
         say("\n  ".join([f"run {number} did not pass:", *again.reasons]), unless=quiet)
     if again.differences:
@@ -204,18 +237,18 @@ def _finished(
     outputs: Outputs,
     quiet: bool,
     verbose: bool,
-    show_motion: Callable[[], Path] | None = None,
+    writers: Iterable[Callable[[], Path]] = (),
     there: Sequence[Path] = (),
 ) -> int:
-    """Save, print and show the results; returns the exit code. show_motion: writes the page of an
-    animation. there: what the run itself has written."""
+    """Save, print and show the results; returns the exit code. writers: of files with the motion.
+    there: what the run itself has written."""
     some = len(results.t) > 0
     if not quiet:  # before the pictures, which take longer than the rest of a short run
         typer.echo(results.summary(verbose))
     written = outputs.write(results) if some else Written()
     written.paths[:0] = there
-    if show_motion is not None and some:
-        attempt(written, lambda: [show_motion()])
+    for write in writers if some else ():
+        attempt(written, lambda write=write: [write()])  # type: ignore[misc]
     if not quiet:
         list_files(written, results, outputs)
     complain_of(written)

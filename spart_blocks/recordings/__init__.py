@@ -1,0 +1,1 @@
+"""Recordings of runs as MCAP files, which robotics viewers open."""
