@@ -19,6 +19,7 @@ from spart_blocks.recordings.schemas import foxglove, protobuf_channel
 from spart_blocks.recordings.signals import signal_channels, signals_of
 from spart_blocks.recordings.templates import NANO, Floats, Rows
 from spart_blocks.results.files import write_atomically
+from spart_blocks.results.packed import FINAL_STATE, RECORDED, RECORDING, pack_beside
 from spart_blocks.results.run_data import RunData
 
 if TYPE_CHECKING:
@@ -85,6 +86,9 @@ def _write(
     for chunk in chunks(rows, times, np.concatenate(parts, axis=1)):
         file.write(chunk)
     _log(file, results)
+    meta, arrays = pack_beside(results)
+    file.describe(RECORDED, {"format": RECORDING, "meta": meta})
+    file.attach(FINAL_STATE, "application/octet-stream", arrays)
     if whole is not None:
         attach_diagram(file, whole)
     file.close()

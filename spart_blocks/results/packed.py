@@ -41,6 +41,13 @@ def pack(results: RunData) -> Arrays:
     return arrays
 
 
+RECORDING = "spart_blocks recording 1"
+"""The format of an MCAP file that has results."""
+RECORDED, FINAL_STATE = "spart_blocks", "final_state.npz"
+"""In such a file, the metadata with `format` and, as `pack_beside` writes it, `meta`; and the
+attachment with the arrays."""
+
+
 def pack_beside(results: RunData) -> tuple[str, bytes]:
     """What results have beside the samples of their signals and states: a description as text, and
     an .npz archive of the arrays that it names."""
