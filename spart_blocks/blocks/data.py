@@ -70,18 +70,23 @@ class Data(Declared, SourceBlock):
         named = _named(signals)
         if not (math.isfinite(offset) and math.isfinite(scale) and scale > 0):
             raise ValueError(f"offset must be a time [s] and scale above 0, not {offset}, {scale}")
-        times, found = read_recording(file, list(named.values()), time)
-        if len(times) < 2:
-            raise ValueError(f"{file} has one sample, a recording has two or more")
-        count = sum(array.size for array in found.values())
+        found = read_recording(file, list(named.values()), time)
+        samples = [found[name] for name in named.values()]
+        single = next((name for name, one in found.items() if len(one.times) < 2), None)
+        if single is not None:
+            raise ValueError(f"{file} has one sample of {single}, a recording has two or more")
+        count = sum(one.values.size for one in samples)
         if count > MOST_NUMBERS:
             raise ValueError(f"{file} has {count:,} numbers of these, at most {MOST_NUMBERS:,}")
-        self._times = parted(offset + scale * times)
-        arrays = [found[name] for name in named.values()]
-        self._shapes = [array.shape[1:] for array in arrays]
+        moved = {id(one.times): parted(offset + scale * one.times) for one in samples}
+        self._shapes = [one.values.shape[1:] for one in samples]
         self._lines = [
-            LineTable(self._times, array.reshape(len(times), -1), self.interpolation)
-            for array in arrays
+            LineTable(
+                moved[id(one.times)],
+                one.values.reshape(len(one.times), -1),
+                self.interpolation,
+            )
+            for one in samples
         ]
         pairs = zip(named, self._shapes, strict=True)
         return self.set_ports((), (Port(name, shape) for name, shape in pairs))
@@ -91,14 +96,18 @@ class Data(Declared, SourceBlock):
         values = [_shaped(line.at(t), shape) for line, shape in pairs]
         if self.outside == "hold":
             return values
-        apart = np.logical_or(t < self._times[0], t > self._times[-1])
         there = 0.0 if self.outside == "zero" else np.nan
-        return [np.where(apart, there, value) for value in values]
+        return [
+            np.where(np.logical_or(t < line.points[0], t > line.points[-1]), there, value)
+            for line, value in zip(self._lines, values, strict=True)
+        ]
 
     def edges(self) -> list[tuple[float, float]]:
         """The samples at which the signals have jumps or kinks, unless there are too many."""
-        every = self.interpolation == "previous" or len(self._times) <= MOST_BENDS
-        return [(float(t), 0.0) for t in (self._times if every else self._times[[0, -1]])]
+        bends = np.unique(np.concatenate([line.points for line in self._lines]))
+        if self.interpolation != "previous" and len(bends) > MOST_BENDS:
+            bends = np.unique([line.points[[0, -1]] for line in self._lines])
+        return [(float(t), 0.0) for t in bends]
 
 
 def _shaped(entries: list[Any], shape: tuple[int, ...]) -> Any:

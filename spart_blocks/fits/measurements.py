@@ -56,26 +56,40 @@ def measured(
                 and (one.time or experiment.time) == time}  # fmt: skip
         path = path_of(name, next(iter(some)), file)
         columns = list(dict.fromkeys(one.column for one in some.values()))
-        times, values = read_recording(path, columns, time)
-        times = times + experiment.offset
-        inside = _window(experiment, times)
-        if not inside.any():
-            span = f"{times[0]:g} to {times[-1]:g} s" if len(times) else "no time at all"
-            text = f"experiment {name}: {path} has no sample in its window; it covers {span}"
-            raise InputError(Fault(text, hint="look at offset, since and until"))
-        if times[inside][0] < start:
-            text = f"experiment {name}: {path} has samples before the run starts at {start:g} s"
-            hint = f"shift them by offset: {start - times[inside][0]:g}, or leave them out by since"
-            raise InputError(Fault(text, hint=hint))
-        if times[inside][-1] <= start:
-            raise InputError(f"experiment {name}: {path} has no sample after the start of the run")
+        samples = read_recording(path, columns, time)
+        about = f"experiment {name}: {path}"
+        windows = {
+            column: _windowed(about, experiment, times, start)
+            for column, (times, _) in samples.items()
+        }
         for signal, one in some.items():
-            array = values[one.column]
+            inside, times = windows[one.column]
+            array = samples[one.column].values
             found.append(Measured(
-                signal, array.shape[1:], times[inside],
-                array.reshape(len(times), -1)[inside], one.sd, one.weight, one.bias, one.delay,
+                signal, array.shape[1:], times, array.reshape(len(array), -1)[inside],
+                one.sd, one.weight, one.bias, one.delay,
             ))  # fmt: skip
     return found
+
+
+def _windowed(
+    about: str, experiment: Experiment, times: Floats, start: float
+) -> tuple[Any, Floats]:
+    """Which samples at times (k,) of a file an experiment uses, and their times in the run. about:
+    the experiment and its file, for errors."""
+    times = times + experiment.offset
+    inside = _window(experiment, times)
+    if not inside.any():
+        span = f"{times[0]:g} to {times[-1]:g} s" if len(times) else "no time at all"
+        text = f"{about} has no sample in its window; it covers {span}"
+        raise InputError(Fault(text, hint="look at offset, since and until"))
+    if times[inside][0] < start:
+        text = f"{about} has samples before the run starts at {start:g} s"
+        hint = f"shift them by offset: {start - times[inside][0]:g}, or leave them out by since"
+        raise InputError(Fault(text, hint=hint))
+    if times[inside][-1] <= start:
+        raise InputError(f"{about} has no sample after the start of the run")
+    return inside, times[inside]
 
 
 def _file(one: MeasuredSignal, experiment: Experiment) -> str:

@@ -30,6 +30,8 @@ from spart_blocks.base.argument_checks import as_path
 from spart_blocks.base.errors import Fault, InputError, told
 from spart_blocks.base.file_locks import lock
 from spart_blocks.results.archives import ArrayReader, opened, write_arrays
+from spart_blocks.results.logs.files import MCAP
+from spart_blocks.results.logs.runs import load_run
 from spart_blocks.results.packed import AnyData, pack, unpack, unused
 from spart_blocks.results.run_data import RunData
 from spart_blocks.results.signal_names import STATES, THINNED
@@ -132,13 +134,15 @@ def _write_npz(results: RunData, file: IO[bytes]) -> None:
 
 
 def load(kind: type[AnyData], path: str | Path, max_bytes: int = MAX_BYTES) -> AnyData:
-    """Load results of class `kind` from an .npz file. Raises InputError for files that unpack to
-    more than max_bytes."""
+    """Load results of class `kind` from an .npz file, or an .mcap file that a run has recorded.
+    Raises InputError for files that unpack to more than max_bytes."""
     source = as_path(path, "the file of results")
     if not source.is_file():
         raise InputError(f"no results file {source}")
+    if source.suffix.lower() == MCAP:
+        return load_run(kind, source, max_bytes)
     if source.suffix.lower() != ".npz":
-        hint = "only .npz files hold everything; .csv and .mat are for other programs"
+        hint = "only .npz and .mcap files hold everything; .csv and .mat are for other programs"
         raise InputError(Fault(f"cannot load results from {source}", hint=hint))
     return _from_archive(source, max_bytes, partial(unpack, kind))
 

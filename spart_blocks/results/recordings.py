@@ -1,59 +1,68 @@
 """Reads recorded signals from files: those written by `save`, and similar files of other programs.
 
 .csv: a header line and numbers; a vector q has the columns q[0], q[1], ... .npz and .mat: arrays
-whose first axis is time. Files are not trusted: no pickles, sizes checked first.
+whose first axis is time. .mcap: messages by time, each signal at times of its own. Files are not
+trusted: no pickles, sizes checked first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.results.csv_columns import check_rising, no_signal, read_csv
 from spart_blocks.results.files import load_arrays
+from spart_blocks.results.logs.files import MCAP, read_messages
 from spart_blocks.results.mat_files import DamagedError, entries
-
-Floats = NDArray[np.float64]
+from spart_blocks.results.samples import Floats, Samples
 
 MOST_UNPACKED = 256_000_000
 """Largest size [bytes] of an .npz or .mat file, unpacked."""
 
 
-def read_recording(
-    path: str | Path, names: Sequence[str], time: str = "t"
-) -> tuple[Floats, dict[str, Floats]]:
-    """The times (k,) [s] of a file, and the named signals, each (k, ...).
+def read_recording(path: str | Path, names: Sequence[str], time: str = "t") -> dict[str, Samples]:
+    """The samples of the named signals of a file. Those of one table share their times.
 
     time: the name of the times, which must increase. Raises InputError with the line and column of
     a .csv file, or the name of the array.
     """
     source = Path(path)
-    readers: dict[str, Callable[[Path, Sequence[str]], dict[str, Floats]]] = {
-        ".csv": _from_csv,
-        ".npz": _from_npz,
-        ".mat": _from_mat,
+    readers: dict[str, Callable[[Path, Sequence[str], str], dict[str, Samples]]] = {
+        ".csv": partial(_of_table, _from_csv),
+        ".npz": partial(_of_table, _from_npz),
+        ".mat": partial(_of_table, _from_mat),
+        MCAP: read_messages,
     }
     reader = readers.get(source.suffix.lower())
     if reader is None:
         hint = "give a file of the kinds " + ", ".join(readers)
         raise InputError(Fault(f"no signals can be read from {source}", hint=hint))
-    found = reader(source, [time, *names])
-    times = found[time].ravel()
-    check_rising(source, time, times)
-    for name in names:
-        array = found[name]
-        if not len(times) or len(array) != len(times):
-            text = f"{name} has {len(array)} samples, {time} has {len(times)}"
-            raise InputError(f"{source}: {text}")
+    found = reader(source, names, time)
+    for name, (times, array) in found.items():
         if not np.isfinite(array).all():
             k = int(np.flatnonzero(~np.isfinite(array.reshape(len(times), -1)).all(axis=1))[0])
             raise InputError(f"{source}: sample {k} of {name}, at {times[k]:g} s, is not finite")
-    return times, {name: found[name] for name in names}
+    return found
+
+
+_Table = Callable[[Path, Sequence[str]], dict[str, Floats]]
+
+
+def _of_table(read: _Table, source: Path, names: Sequence[str], time: str) -> dict[str, Samples]:
+    """The signals of a file of arrays or columns, of which `time` has the times of all."""
+    found = read(source, [time, *names])
+    times = found[time].ravel()
+    check_rising(source, time, times)
+    for name in names:
+        count = len(found[name])
+        if not len(times) or count != len(times):
+            raise InputError(f"{source}: {name} has {count} samples, {time} has {len(times)}")
+    return {name: Samples(times, found[name]) for name in names}
 
 
 # --- .csv --------------------------------------------------------------------------------

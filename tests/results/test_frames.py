@@ -89,6 +89,8 @@ def test_states_by_name_are_read_from_a_csv_file(named, tmp_path):
     from spart_blocks.results.recordings import read_recording
 
     path = named.save(tmp_path / "run.csv")
-    _, found = read_recording(path, ["states.plant", "states.plant.qm.elbow"])
-    np.testing.assert_array_equal(found["states.plant"], named.states["plant"])
-    np.testing.assert_array_equal(found["states.plant.qm.elbow"], named.states["plant"][:, 1])
+    found = read_recording(path, ["states.plant", "states.plant.qm.elbow"])
+    np.testing.assert_array_equal(found["states.plant"].values, named.states["plant"])
+    np.testing.assert_array_equal(
+        found["states.plant.qm.elbow"].values, named.states["plant"][:, 1]
+    )

@@ -145,10 +145,10 @@ def test_mat_files_of_each_version_are_read(tmp_path, options):
     if options.get("format") == "4":
         signals = {"u": signals["u"]}
     file = mat(tmp_path / "data.mat", t=t, **signals, **options)
-    times, found = read_recording(file, list(signals))
-    np.testing.assert_array_equal(times, t)
+    found = read_recording(file, list(signals))
     for name, array in signals.items():
-        np.testing.assert_array_equal(found[name], array)
+        np.testing.assert_array_equal(found[name].values, array)
+        np.testing.assert_array_equal(found[name].times, t)
 
 
 def test_a_damaged_mat_file_is_refused_and_ends_no_process(tmp_path):

@@ -96,10 +96,10 @@ def test_every_file_of_a_thinned_record_tells_its_stretches(run, tmp_path):
     frame = pandas.read_csv(csv_file)
     assert (frame["thinned"] == 0.25).all()
     assert list(frame)[:-1] == list(run.to_dataframe())
-    times, signals = read_recording(csv_file, ["plant.qm", "thinned"])
-    np.testing.assert_array_equal(signals["plant.qm"], run["plant.qm"])
-    assert (signals["thinned"] == 0.25).all()
-    assert len(times) == len(run.t)
+    signals = read_recording(csv_file, ["plant.qm", "thinned"])
+    np.testing.assert_array_equal(signals["plant.qm"].values, run["plant.qm"])
+    assert (signals["thinned"].values == 0.25).all()
+    assert len(signals["thinned"].times) == len(run.t)
     info = loadmat(thinned.save(tmp_path / "run.mat"))["info"]
     assert info["thinned"][0, 0].item() == 0.25
     assert Results.load(thinned.save(tmp_path / "run.npz")).info["thinned"] == 0.25
@@ -263,7 +263,7 @@ def test_a_missing_or_foreign_file_is_explained(tmp_path):
     with pytest.raises(InputError, match="no results file"):
         Results.load(tmp_path / "none.npz")
     (tmp_path / "a.csv").write_text("t\n0\n")
-    with pytest.raises(InputError, match=r"only .npz files hold everything"):
+    with pytest.raises(InputError, match=r"only .npz and .mcap files hold everything"):
         Results.load(tmp_path / "a.csv")
     (tmp_path / "a.npz").write_text("not a zip")
     with pytest.raises(InputError, match=r"damaged, or not an .npz file"):

@@ -1,0 +1,1 @@
+"""Files of messages by time: MCAP files, and bags of ROS 1 and ROS 2."""
