@@ -105,7 +105,7 @@ class DirectedLoop:
         qm = next(m for m in self.code.interface.inputs if m.name == "qm")
         linked = range(qm.place, qm.place + qm.size)
         self.parameters = LoopParameters(self.library, struct, self.code, linked)
-        self.signals = Written(self.library, struct, self.code)
+        self.signals = Written(self.library, struct, struct.watched, self.code)
         self.phase, self.ended, self.time, self.overruns = Phase.RUNNING, Ended.NOT, 1.5, 0
         self.fault = ""
 

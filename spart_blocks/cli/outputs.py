@@ -283,9 +283,9 @@ def checked_recording(file: Path | None) -> Path | None:
     packages that write it, so that no run is lost for want of them."""
     path = checked_file(file, RECORDINGS, "--record")
     if path is not None:
-        from spart_blocks.recordings.schemas import check_packages
+        from spart_blocks.recordings.record import checked_recording as checked
 
-        check_packages()
+        checked(path)
     return path
 
 

@@ -23,7 +23,14 @@ from spart_blocks.cli.commands import (
 )
 from spart_blocks.cli.ending import Once, interrupt, writing
 from spart_blocks.cli.export import METHOD, PART, RATE
-from spart_blocks.cli.outputs import REPORT, Written, attempt, checked_files, complain_of
+from spart_blocks.cli.outputs import (
+    REPORT,
+    Written,
+    attempt,
+    checked_files,
+    checked_recording,
+    complain_of,
+)
 from spart_blocks.cli.terminal import FAILED, Ticker, complain, say, warn
 
 if TYPE_CHECKING:
@@ -40,6 +47,8 @@ Policy = Literal["skip", "catch-up", "stop"]
     "spart realtime diagrams/arm_computed_torque.yaml --part ctrl --rate 1000 --t 10",
     "spart realtime diagrams/arm_computed_torque.yaml --part ctrl --t 60 --policy stop "
     "--report report.json --report report.png",
+    "spart realtime diagrams/arm_computed_torque.yaml --t 10 --record run.mcap",
+    "spart realtime diagrams/arm_computed_torque.yaml --replay run.mcap",
 )
 def realtime(
     *,
@@ -58,6 +67,15 @@ def realtime(
     reports: list[Path] | None = option(
         "--report FILE", "Write the report: .json or .png. May be repeated."
     ),
+    recording: Path | None = option(
+        "--record FILE.mcap",
+        "Record every step: signals, robots, parameters and missed deadlines, as an MCAP file.",
+    ),
+    replayed: Path | None = option(
+        "--replay FILE.mcap",
+        "Compute the steps of this recording again, from its inputs and parameters, and compare "
+        "the outputs bit for bit. Nothing is received or sent.",
+    ),
     loading: Loading,
     quiet: bool = QUIET,
 ) -> int:
@@ -66,6 +84,7 @@ def realtime(
     Ctrl-C ends it.
     """
     files = checked_files(reports, SUFFIXES, REPORT)
+    recording = checked_recording(recording)
     diagram = diagram_file(file, loading, quiet).load()
     from spart_blocks.realtime import Session, prepare
 
@@ -79,10 +98,25 @@ def realtime(
         policy=policy,
         cpu=cpu,
     )
-    session = Session(prepared)
+    if replayed is not None:
+        return _replay(prepared, replayed, quiet)
+    session = Session(prepared, record=recording or False)
     _run(session, prepared, quiet)
     with writing():
-        return _tell(session.report(), files, quiet)
+        return _tell(session.report(), files, quiet, recording)
+
+
+def _replay(prepared: Prepared, path: Path, quiet: bool) -> int:
+    """Compute the steps of a recording again; returns the exit code."""
+    from spart_blocks.realtime.replay import replay
+
+    say(f"computing the steps of {path} again", unless=quiet)
+    found = replay(prepared, path)
+    if found.first is not None:
+        complain(found.message)
+        return FAILED
+    say(found.message, unless=quiet)
+    return 0
 
 
 def _run(session: Session, prepared: Prepared, quiet: bool) -> None:
@@ -151,13 +185,13 @@ def _describe(session: Session, prepared: Prepared) -> None:
         say(f"  no link brings {', '.join(unlinked)}: held as at the start of the diagram")
 
 
-def _tell(report: Report, files: Sequence[Path], quiet: bool) -> int:
+def _tell(report: Report, files: Sequence[Path], quiet: bool, recording: Path | None = None) -> int:
     """Print and write the report; returns the exit code. The command fails if the run ended early,
     or if a report cannot be written; the others are still written.
     """
     if not quiet:
         typer.echo(report.summary())
-    written = Written()
+    written = Written([recording] if recording is not None else [])
     for path in files:
         attempt(written, lambda path=path: [report.save(path)])  # type: ignore[misc]
     for path in written.paths:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -16,7 +16,7 @@ from spart_blocks.base.rows import parted
 from spart_blocks.block_support.parameters import SMALLEST
 from spart_blocks.export.interface import Member
 from spart_blocks.export.step import StepCode
-from spart_blocks.realtime.structs import LoopStruct
+from spart_blocks.realtime.structs import LoopStruct, RingStruct
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +40,8 @@ class LoopParameters:
     ) -> None:
         """linked: indices of the inputs that are received over links."""
         self._library, self._struct, self._code = library, struct, code
+        self.told: Callable[[int, Floats], None] | None = None
+        """Is called with each vector of values that is set, and its number."""
         self._program = code.part.program
         self._lock = Lock()
         starts = set(self._program.start.values())
@@ -87,8 +89,10 @@ class LoopParameters:
         with self._lock:
             program = self._changed(values)
             vector = self.vector(program.p)
-            self._library.sb_loop_tune(ctypes.byref(self._struct), vector.ctypes.data)
+            number = self._library.sb_loop_tune(ctypes.byref(self._struct), vector.ctypes.data)
             self._program = program
+            if self.told is not None:
+                self.told(number, vector)
 
     def vector(self, p: Floats) -> Floats:
         """The parameters, followed by the inputs, as sb_loop_tune expects them."""
@@ -128,13 +132,15 @@ def range_text(low: float, high: float) -> str:
 
 
 class SignalRows:
-    """The rows that a loop writes at each step: its time, inputs and outputs. Nothing is written
-    until `streaming` is set. If rows are not drained in time, those without room are dropped and
-    counted.
+    """The rows that a loop writes into a ring at each step: its time, inputs and outputs, the
+    number of its deadline, and that of its parameters. Nothing is written until `streaming` is set.
+    If rows are not drained in time, those without room are dropped and counted.
     """
 
-    def __init__(self, library: ctypes.CDLL, struct: LoopStruct, code: StepCode) -> None:
-        self._library, self._struct = library, struct
+    def __init__(
+        self, library: ctypes.CDLL, struct: LoopStruct, ring: RingStruct, code: StepCode
+    ) -> None:
+        self._library, self._struct, self._ring = library, struct, ring
         self._lock = Lock()
         members = [*code.interface.inputs, *code.interface.outputs]
         columns, start = [], 1
@@ -142,11 +148,11 @@ class SignalRows:
             columns.append(replace(member, place=start))
             start += member.size
         self.columns = tuple(columns)
-        self.width = start
+        self.width = start + 2
         wanted = int(_HELD * float(code.schedule.rate)) + 1
-        rows = max(16, min(wanted, _MOST_BYTES // (8 * start)))
-        self._ring = np.zeros((rows, start))
-        struct.ring, struct.rows = self._ring.ctypes.data, rows
+        rows = max(16, min(wanted, _MOST_BYTES // (8 * self.width)))
+        self._data = np.zeros((rows, self.width))
+        ring.data, ring.rows = self._data.ctypes.data, rows
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -155,27 +161,30 @@ class SignalRows:
     @property
     def streaming(self) -> bool:
         """Whether the loop writes rows."""
-        return bool(self._struct.streaming)
+        return bool(self._ring.streaming)
 
     @streaming.setter
     def streaming(self, wanted: bool) -> None:
-        self._struct.streaming = int(wanted)
+        self._ring.streaming = int(wanted)
 
     @property
     def dropped(self) -> int:
         """Number of rows dropped so far because the ring was full."""
-        return int(self._struct.dropped)
+        return int(self._ring.dropped)
 
     def drain(self) -> Floats:
-        """The rows (k, width) written since the last call: the loop's time t [s], then the
-        signals in the order of `columns`."""
+        """The rows (k, width) written since the last call: the loop's time t [s], the signals in
+        the order of `columns`, the number of the deadline, and that of the parameters."""
         with self._lock:
-            struct = self._struct
-            rows = np.empty((max(0, struct.ring_head - struct.ring_tail), self.width))
-            count = self._library.sb_loop_drain(ctypes.byref(struct), rows.ctypes.data, len(rows))
+            struct, ring = self._struct, self._ring
+            rows = np.empty((max(0, ring.head - ring.tail), self.width))
+            address, most = rows.ctypes.data, len(rows)
+            count = self._library.sb_loop_drain(
+                ctypes.byref(struct), ctypes.byref(ring), address, most
+            )
             return rows[:count]
 
     def parted(self, rows: Floats) -> dict[str, Floats]:
         """Rows split by signal: (k, ...) each."""
-        columns = parted(rows[:, 1:], [column.shape for column in self.columns])
+        columns = parted(rows[:, 1:-2], [column.shape for column in self.columns])
         return dict(zip(self.names, columns, strict=True))

@@ -14,7 +14,7 @@ from spart_blocks.export.loop_files import model_header
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 from spart_blocks.program.c.text import mirrored
-from spart_blocks.realtime.structs import MIRRORS, LoopStruct, MeansStruct
+from spart_blocks.realtime.structs import MIRRORS, LoopStruct, MeansStruct, RingStruct
 from spart_blocks.realtime.system import check_system
 
 FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
@@ -46,8 +46,11 @@ def runtime_library(source: str, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
         "sb_loop_prepare": (None, [means]),
         "sb_loop_release": (None, [means]),
         "sb_loop_run": (ctypes.c_int, [loop]),
-        "sb_loop_tune": (None, [loop, _ADDRESS]),
-        "sb_loop_drain": (ctypes.c_longlong, [loop, _ADDRESS, ctypes.c_longlong]),
+        "sb_loop_tune": (ctypes.c_longlong, [loop, _ADDRESS]),
+        "sb_loop_drain": (
+            ctypes.c_longlong,
+            [loop, ctypes.POINTER(RingStruct), _ADDRESS, ctypes.c_longlong],
+        ),
     }
     return declared(library, signatures)
 

@@ -32,8 +32,8 @@ PATIENCE = 5.0  # s, for a thread to start and end
 class Loop:
     """Steps the compiled subdiagram at its deadlines.
 
-    parameters: can be changed while it runs. signals: the rows that it streams. Times are those
-    of CLOCK_MONOTONIC.
+    parameters: can be changed while it runs. signals: the rows that it streams to those who
+    watch; recorded: the same for a recording. Times are those of CLOCK_MONOTONIC.
     """
 
     def __init__(
@@ -60,7 +60,9 @@ class Loop:
         self._fill(receivers, senders, heartbeat)
         linked = [place for link in receivers for place in link.places]
         self.parameters = LoopParameters(self.library, self.struct, code, linked)
-        self.signals = SignalRows(self.library, self.struct, code)
+        struct = self.struct
+        self.signals = SignalRows(self.library, struct, struct.watched, code)
+        self.recorded = SignalRows(self.library, struct, struct.recorded, code)
         self._fill_values(linked)
         # Thread.join is not used: if Ctrl-C interrupts it, Python 3.11 regards the thread as
         # ended.

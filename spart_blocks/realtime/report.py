@@ -181,7 +181,7 @@ def report_of(loop: Loop, links: Counts | None = None, more: Sequence[str] = ())
         cpu_share=struct.cpu_ns / elapsed,
         system=(*loop.granted, *more),
         links=links or {},
-        dropped=struct.dropped,
+        dropped=loop.signals.dropped + loop.recorded.dropped,
         **{kind: Durations.of(getattr(struct, kind)) for kind in kinds},
     )
 

@@ -22,8 +22,10 @@ from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.library import check_machine, model_library, runtime
 from spart_blocks.realtime.links import open_links
 from spart_blocks.realtime.loop import Loop
-from spart_blocks.realtime.report import Report, report_of
+from spart_blocks.realtime.recorder import LoopRecorder
+from spart_blocks.realtime.report import Counts, Report, report_of
 from spart_blocks.realtime.watchdog import Watchdog
+from spart_blocks.recordings.record import checked_recording
 
 MOMENT = 0.1  # s, between two polls of a running loop
 
@@ -98,15 +100,19 @@ class Session:
     """A run, as a context manager. The loop runs while the context is entered.
 
     loop: the running loop, whose parameters can be changed. asked: whether it was asked to end.
-    record: keep the signals of every step.
+    record: keep the signals of every step, or the path of an MCAP file that they go to.
     """
 
-    def __init__(self, prepared: Prepared, *, record: bool = False) -> None:
-        self.prepared, self.record = prepared, record
+    def __init__(self, prepared: Prepared, *, record: bool | str | Path = False) -> None:
+        self.prepared = prepared
+        self.record = record is True
+        self.path = None if isinstance(record, bool) else checked_recording(record)
         self.asked = False
         self._rows: list[Floats] = []
         self._kept = ExitStack()
         self._problems: list[str] = []
+        self._recorder: LoopRecorder | None = None
+        self._counts: Counts | None = None
 
     def __enter__(self) -> Session:
         prepared, options = self.prepared, self.prepared.options
@@ -117,7 +123,11 @@ class Session:
             self.loop = Loop(
                 prepared.code, options, self.links.receivers, senders, self.watchdog.heartbeat
             )
-            self.loop.signals.streaming = self.record
+            self.loop.recorded.streaming = self.record
+            if self.path is not None:
+                self._recorder = LoopRecorder(self.path, self.loop, prepared.diagram)
+                self._recorder.start()
+                kept.callback(self._finish_recording)
             if self.asked:  # while the links were being opened
                 self.loop.stop()
             kept.enter_context(_still())
@@ -132,6 +142,12 @@ class Session:
         self._attend()
         self._counts = self.links.counts()
         self._kept.close()
+
+    def _finish_recording(self) -> None:
+        """Complete the recording once the loop has ended; without a report if it could not run."""
+        assert self._recorder is not None
+        self._recorder.finish(None if self._counts is None else self.report())
+        self._problems += [self._recorder.problem] if self._recorder.problem else []
 
     def stop(self) -> None:
         """Ask the loop to end. May be called before it runs, and from a signal handler."""
@@ -149,7 +165,7 @@ class Session:
 
     def _attend(self) -> None:
         if self.record:
-            self._rows.append(self.loop.signals.drain())
+            self._rows.append(self.loop.recorded.drain())
         if not self.watchdog.tend() and not self._problems:
             self._problems.append("the watchdog's process ended before the loop did")
 
@@ -159,9 +175,9 @@ class Session:
 
     def signals(self) -> dict[str, Floats]:
         """Time `t` [s] and each signal (steps, ...) of a recorded run."""
-        width = self.loop.signals.width
+        width = self.loop.recorded.width
         rows = np.concatenate([np.zeros((0, width)), *self._rows])
-        return {"t": rows[:, 0], **self.loop.signals.parted(rows)}
+        return {"t": rows[:, 0], **self.loop.recorded.parted(rows)}
 
 
 @contextmanager
@@ -180,16 +196,17 @@ def run(
     diagram: Diagram | Prepared | str | Path | Any,
     *,
     attend: Attend | None = None,
+    record: str | Path | None = None,
     **options: Any,
 ) -> Report:
     """Run a diagram, or some of its blocks, in real time, and return the report.
 
     diagram: a `Prepared`, or the first argument of `prepare`. options: its other arguments.
-    attend: is called every 0.1 s with the loop, whose parameters it may change. Ctrl-C ends the
-    run; the report is still returned.
+    attend: is called every 0.1 s with the loop, whose parameters it may change. record: an MCAP
+    file that the run is recorded to. Ctrl-C ends the run; the report is still returned.
     """
     prepared = diagram if isinstance(diagram, Prepared) else prepare(diagram, **options)
-    with Session(prepared) as session:
+    with Session(prepared, record=record or False) as session:
         try:
             for loop in session.moments():
                 if attend is not None:

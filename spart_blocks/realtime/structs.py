@@ -69,6 +69,13 @@ class HeartbeatStruct(ctypes.Structure):
     )
 
 
+class RingStruct(ctypes.Structure):
+    _fields_ = (
+        ("data", _POINTER),
+        *((name, _WHOLE) for name in ("rows", "streaming", "tail", "head", "dropped")),
+    )
+
+
 class LoopStruct(ctypes.Structure):
     _fields_ = (
         ("model", ModelStruct),
@@ -76,15 +83,16 @@ class LoopStruct(ctypes.Structure):
         *((name, _POINTER) for name in ("in_", "out", "heard", "u", "y")),
         ("tuned", _POINTER * 3),
         ("nfree", _WHOLE),
-        *((name, _POINTER) for name in ("free_inputs", "ring")),
-        *((name, _WHOLE) for name in ("rows", "policy", "ticks", "wait")),
+        ("free_inputs", _POINTER),
+        *((name, RingStruct) for name in ("watched", "recorded")),
+        *((name, _WHOLE) for name in ("policy", "ticks", "wait")),
         ("heartbeat", _POINTER),
-        *((name, _WHOLE) for name in ("stop", "streaming", "ring_tail")),
-        *((name, _WHOLE) for name in ("ring_head", "dropped", "phase", "ended")),
+        *((name, _WHOLE) for name in ("stop", "phase", "ended")),
         *((name, _WHOLE) for name in ("tick", "steps", "skipped", "stale")),
         ("missed", _WHOLE * len(CAUSES)),
         *((name, _WHOLE) for name in ("begun_ns", "ended_ns", "cpu_ns")),
-        *((name, _WHOLE) for name in ("cause", "front", "middle", "back")),
+        *((name, _WHOLE) for name in ("cause", "front", "middle", "back", "tuning")),
+        ("tunings", _WHOLE * 3),
         *((name, HistogramStruct) for name in ("latency", "shorter", "longer", "step", "response")),
     )
 
@@ -99,6 +107,7 @@ MIRRORS: dict[str, type[ctypes.Structure]] = {
     "sb_model": ModelStruct,
     "sb_histogram": HistogramStruct,
     "sb_heartbeat": HeartbeatStruct,
+    "sb_ring": RingStruct,
     "sb_loop": LoopStruct,
     "sb_means": MeansStruct,
 }

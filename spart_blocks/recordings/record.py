@@ -15,7 +15,7 @@ from spart_blocks.base.errors import Fault, InputError, warn
 from spart_blocks.recordings.forces import force_rows, forces_of
 from spart_blocks.recordings.mcap_file import McapFile, Messages, Times, messages_of
 from spart_blocks.recordings.scene import Scene
-from spart_blocks.recordings.schemas import foxglove, protobuf_channel
+from spart_blocks.recordings.schemas import check_packages, foxglove, protobuf_channel
 from spart_blocks.recordings.signals import signal_channels, signals_of
 from spart_blocks.recordings.templates import NANO, Floats, Rows
 from spart_blocks.results.files import write_atomically
@@ -50,11 +50,19 @@ def record(
     suffix, and if the file cannot be written; MissingExtraError without the packages of the extra
     `mcap`.
     """
-    target = as_path(path, "the file of a recording")
-    if target.suffix.lower() != SUFFIX:
-        raise InputError(Fault(f"cannot write a recording to {target}", hint=f"end it in {SUFFIX}"))
+    target = checked_recording(path)
     folder = None if root is None else Path(root)
     write_atomically(target, lambda stream: _write(stream, results, diagram, folder))
+    return target
+
+
+def checked_recording(path: str | Path) -> Path:
+    """The path of a recording. Raises InputError if its suffix is not .mcap, MissingExtraError
+    without the packages that write it."""
+    target = as_path(path, "the file of a recording").expanduser()
+    if target.suffix.lower() != SUFFIX:
+        raise InputError(Fault(f"cannot write a recording to {target}", hint=f"end it in {SUFFIX}"))
+    check_packages()
     return target
 
 
@@ -129,21 +137,32 @@ def _robots(
 
 def _log(file: McapFile, results: RunData) -> None:
     """Write the events of a run, and why it ended early, as a log."""
-    log = foxglove("Log")
     entries = [(event.t, "INFO", event.block, event.what) for event in results.events]
     if results.stopped is not None or not results.complete:
         end = float(results.t[-1]) if len(results.t) else 0.0
         entries.append((end, "ERROR", results.diagram_name, results.stopped or "stopped early"))
     if not entries:
         return
-    channel = protobuf_channel(file, "/log", log)
+    channel = log_channel(file)
     found = []
     for t, level, name, text in entries:
         time = int(nanoseconds(np.array(max(t, 0.0))))
-        made = log(level=log.Level.Value(level), name=name, message=text)
-        made.timestamp.FromNanoseconds(time)
-        found.append((channel, time, made.SerializeToString()))
+        found.append((channel, time, log_entry(time, level, name, text)))
     file.write(messages_of(found))
+
+
+def log_channel(file: McapFile) -> int:
+    """Declare the channel of the log."""
+    return protobuf_channel(file, "/log", foxglove("Log"))
+
+
+def log_entry(time: int, level: str, name: str, text: str) -> bytes:
+    """A message of the log. time [ns]; level: INFO, WARNING or ERROR; name: of whom it is from."""
+    log = foxglove("Log")
+    made = log(level=log.Level.Value(level), name=name, message=text)
+    made.timestamp.FromNanoseconds(time)
+    data: bytes = made.SerializeToString()
+    return data
 
 
 def attach_diagram(file: McapFile, diagram: Diagram) -> None:

@@ -1,6 +1,6 @@
 /* After sb_loop and the rig: every policy, cause, end and exchange once, for sanitizers. */
 
-static double u[1], y[1], tuned[3][3], ring[4][3], out[8][3];
+static double u[1], y[1], tuned[3][3], ring[4][5], out[8][5];
 static long long heard[1], free_inputs[1];
 static sb_link link_of;
 static sb_link *links[1] = {&link_of};
@@ -28,9 +28,9 @@ static void run_once(long long policy, long long late, long long work, long long
   loop.back = 2;
   loop.nfree = 1;
   loop.free_inputs = free_inputs;
-  loop.ring = ring[0];
-  loop.rows = 4;
-  loop.streaming = 1;
+  loop.watched.data = ring[0];
+  loop.watched.rows = 4;
+  loop.watched.streaming = 1;
   loop.policy = policy;
   loop.ticks = 20;
   loop.wait = policy == SB_SKIP;
@@ -45,7 +45,7 @@ static void run_once(long long policy, long long late, long long work, long long
   rig.tune = more;
   rig.tune_at = 2;
   sb_loop_run(&loop);
-  while (sb_loop_drain(&loop, out[0], 3)) continue;
+  while (sb_loop_drain(&loop, &loop.watched, out[0], 3)) continue;
 }
 
 int main(void) {

@@ -84,7 +84,8 @@ class Rig:
         loop.front, loop.middle, loop.back = range(3)
         loop.nfree, loop.free_inputs = int(not links), self.array(np.zeros(1, np.int64))
         loop.ticks, loop.policy, loop.wait = ticks, POLICIES.index(policy), wait
-        loop.rows, loop.ring = rows, self.array(np.zeros((max(rows, 1), 3)))
+        loop.watched.rows = rows
+        loop.watched.data = self.array(np.zeros((max(rows, 1), 5)))
         loop.heartbeat = ctypes.addressof(self.heartbeat)
         if links:
             self.link(loop)
@@ -116,8 +117,9 @@ class Rig:
         self.library.sb_loop_tune(ctypes.byref(self.loop), vector.ctypes.data)
 
     def drained(self, most=MOST):
-        rows = np.zeros((most, 3))
-        count = self.library.sb_loop_drain(ctypes.byref(self.loop), rows.ctypes.data, most)
+        rows = np.zeros((most, 5))
+        loop, ring = ctypes.byref(self.loop), ctypes.byref(self.loop.watched)
+        count = self.library.sb_loop_drain(loop, ring, rows.ctypes.data, most)
         return rows[:count]
 
     @property

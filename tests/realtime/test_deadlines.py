@@ -81,7 +81,7 @@ def test_a_step_that_ends_at_the_deadline_has_met_it(rig):
 
 def test_skip_leaves_out_the_deadlines_that_have_passed(rig):
     run = rig(policy="skip", rows=16)
-    run.loop.streaming = 1
+    run.loop.watched.streaming = 1
     run.set("work", _2=3500 * US)  # from deadline 2 to 5.5
     run.run()
     assert run.missed["step"] == 1

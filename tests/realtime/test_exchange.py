@@ -36,32 +36,32 @@ def test_of_two_sets_of_parameters_before_a_step_the_last_counts(rig):
 
 def test_signals_are_rows_of_time_inputs_and_outputs(rig):
     run = rig(rows=16)
-    run.loop.streaming = 1
+    run.loop.watched.streaming = 1
     run.tune(0.0, 5.0)
     rows = run.run().drained()
     np.testing.assert_allclose(rows[:, 0], np.arange(10) * 1e-3)
-    np.testing.assert_array_equal(rows[:, 1:], [[5.0, k] for k in range(10)])
+    np.testing.assert_array_equal(rows[:, 1:], [[5.0, k, k, 1] for k in range(10)])
     assert len(run.drained()) == 0
-    assert run.loop.dropped == 0
+    assert run.loop.watched.dropped == 0
 
 
 def test_rows_without_room_are_dropped_and_counted(rig):
     run = rig(rows=4)
-    run.loop.streaming = 1
+    run.loop.watched.streaming = 1
     run.run()
-    assert run.loop.dropped == 6
+    assert run.loop.watched.dropped == 6
     np.testing.assert_array_equal(run.drained()[:, 2], range(4))  # the oldest are kept
 
 
 def test_nothing_is_written_unless_someone_looks(rig):
     run = rig(rows=4).run()
     assert len(run.drained()) == 0
-    assert run.loop.dropped == 0
+    assert run.loop.watched.dropped == 0
 
 
 def test_the_ring_is_drained_piece_by_piece_in_order(rig):
     run = rig(rows=16)
-    run.loop.streaming = 1
+    run.loop.watched.streaming = 1
     run.run()
     parts = [run.drained(3) for _ in range(5)]
     assert [len(part) for part in parts] == [3, 3, 3, 1, 0]
@@ -86,7 +86,7 @@ def test_the_loop_never_sees_half_of_a_parameter_set(rig):
 
 def test_no_row_is_torn_or_lost_between_two_threads(rig):
     run = rig(ticks=200_000, rows=64)
-    run.loop.streaming = 1
+    run.loop.watched.streaming = 1
     got = []
     done = threading.Event()
 
@@ -101,6 +101,6 @@ def test_no_row_is_torn_or_lost_between_two_threads(rig):
     done.set()
     reader.join()
     rows = np.concatenate(got)
-    assert len(rows) + run.loop.dropped == 200_000
+    assert len(rows) + run.loop.watched.dropped == 200_000
     assert (np.diff(rows[:, 0]) > 0).all()
     np.testing.assert_allclose(rows[:, 2], rows[:, 0] * 1e3)

@@ -102,10 +102,12 @@ static void sb_count(sb_histogram *h, long long ns) {
 
 #define SB_FRESH 4
 
-void sb_loop_tune(sb_loop *l, const double *values) {
+long long sb_loop_tune(sb_loop *l, const double *values) {
   size_t size = (size_t)(l->model.np + l->model.nu) * sizeof(double);
   memcpy(l->tuned[l->back], values, size);
+  l->tunings[l->back] = ++l->tuning;
   l->back = __atomic_exchange_n(&l->middle, l->back | SB_FRESH, __ATOMIC_ACQ_REL) & ~SB_FRESH;
+  return l->tuning;
 }
 
 static void sb_take_tuned(sb_loop *l) {
@@ -118,31 +120,33 @@ static void sb_take_tuned(sb_loop *l) {
   }
 }
 
-static long long sb_row(const sb_loop *l) { return 1 + l->model.nu + l->model.ny; }
+static long long sb_row(const sb_loop *l) { return 1 + l->model.nu + l->model.ny + 2; }
 
-static void sb_stream(sb_loop *l) {
-  long long head = l->ring_head;
+static void sb_stream(const sb_loop *l, sb_ring *ring) {
+  long long head = ring->head, nu = l->model.nu, ny = l->model.ny;
   double *row;
-  if (!l->rows || !__atomic_load_n(&l->streaming, __ATOMIC_RELAXED)) return;
-  if (head - __atomic_load_n(&l->ring_tail, __ATOMIC_ACQUIRE) >= l->rows) {
-    l->dropped++;
+  if (!ring->rows || !__atomic_load_n(&ring->streaming, __ATOMIC_RELAXED)) return;
+  if (head - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) >= ring->rows) {
+    ring->dropped++;
     return;
   }
-  row = l->ring + (head % l->rows) * sb_row(l);
+  row = ring->data + (head % ring->rows) * sb_row(l);
   row[0] = (double)l->steps * l->model.period_s;
-  memcpy(row + 1, l->u, (size_t)l->model.nu * sizeof(double));
-  memcpy(row + 1 + l->model.nu, l->y, (size_t)l->model.ny * sizeof(double));
-  __atomic_store_n(&l->ring_head, head + 1, __ATOMIC_RELEASE);
+  memcpy(row + 1, l->u, (size_t)nu * sizeof(double));
+  memcpy(row + 1 + nu, l->y, (size_t)ny * sizeof(double));
+  row[1 + nu + ny] = (double)l->tick;
+  row[2 + nu + ny] = (double)l->tunings[l->front];
+  __atomic_store_n(&ring->head, head + 1, __ATOMIC_RELEASE);
 }
 
-long long sb_loop_drain(sb_loop *l, double *rows, long long most) {
-  long long tail = l->ring_tail, k;
-  long long there = __atomic_load_n(&l->ring_head, __ATOMIC_ACQUIRE) - tail;
+long long sb_loop_drain(const sb_loop *l, sb_ring *ring, double *rows, long long most) {
+  long long tail = ring->tail, k;
+  long long there = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) - tail;
   long long count = there < most ? there : most, width = sb_row(l);
   for (k = 0; k < count; k++)
-    memcpy(rows + k * width, l->ring + ((tail + k) % l->rows) * width,
+    memcpy(rows + k * width, ring->data + ((tail + k) % ring->rows) * width,
         (size_t)width * sizeof(double));
-  __atomic_store_n(&l->ring_tail, tail + count, __ATOMIC_RELEASE);
+  __atomic_store_n(&ring->tail, tail + count, __ATOMIC_RELEASE);
   return count;
 }
 
@@ -245,7 +249,8 @@ static long long sb_step(sb_loop *l, long long due, long long now) {
   if (l->ended == SB_NOT_FINITE) return computed - ready;
   sb_send(l, stale || l->ended, sb_seconds(computed));
   sent = sb_now();
-  sb_stream(l);
+  sb_stream(l, &l->watched);
+  sb_stream(l, &l->recorded);
   done = sb_now();
   if (!l->ended) sb_take_status(l, l->model.update(l->model.state, l->u, p));
   own = computed - ready + (sb_now() - done);

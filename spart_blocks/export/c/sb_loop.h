@@ -73,6 +73,16 @@ typedef struct {
   long long sequences[SB_MOST_WATCHED];
 } sb_heartbeat;
 
+/* A ring of rows (t, u, y, tick, tuning): the loop's time, inputs and outputs at a step, the number
+   of its deadline, and that of the parameters it used, 0 for the first ones. The loop writes, one
+   other thread reads. */
+typedef struct {
+  double *data; /* `rows` rows; may be 0 */
+  long long rows;
+  long long streaming, tail; /* set by the other thread: whether rows are written; number read */
+  long long head, dropped;   /* number of rows written so far, and of those without room */
+} sb_ring;
+
 typedef struct {
   /* The caller fills these in before sb_loop_run. */
   sb_model model;
@@ -85,8 +95,7 @@ typedef struct {
   double *tuned[3]; /* np + nu each, all equal: parameters, and inputs */
   long long nfree;
   const long long *free_inputs; /* nfree: the inputs not received over links; `tuned` sets them */
-  double *ring; /* `rows` rows of (t, u, y); may be 0 */
-  long long rows;
+  sb_ring watched, recorded;
   long long policy, ticks; /* number of periods; -1: endless */
   long long wait;          /* whether it waits for a frame over each link: as long as it would
                               run, and at least SB_PATIENCE */
@@ -94,11 +103,8 @@ typedef struct {
 
   /* Other threads may set these while it runs. */
   long long stop;
-  long long streaming; /* whether rows are written */
-  long long ring_tail; /* number of rows read so far */
 
   /* Zeros at the start; other threads may read them. */
-  long long ring_head, dropped; /* rows written so far, and dropped in a full ring */
   long long phase, ended;
   long long tick, steps, skipped; /* deadlines so far; steps computed, skipped */
   long long stale;                /* steps with stale inputs */
@@ -107,6 +113,7 @@ typedef struct {
 
   /* Internal to the loop, and to the exchange of parameters. */
   long long cause, front, middle, back; /* the last three are 0, 1 and 2 at the start */
+  long long tuning, tunings[3];         /* number of the newest parameters, and of the three */
 
   sb_histogram latency;  /* deadline to wake-up, if it slept */
   sb_histogram shorter;  /* by how much a period was shorter than nominal */
@@ -133,11 +140,11 @@ void sb_loop_release(const sb_means *means);
 int sb_loop_run(sb_loop *l);
 
 /* Give the loop new parameters and inputs (np + nu numbers), which it applies together before a
-   step. Never waits. One thread at a time. */
-void sb_loop_tune(sb_loop *l, const double *values);
+   step. Never waits. Returns their number. One thread at a time. */
+long long sb_loop_tune(sb_loop *l, const double *values);
 
-/* Copy up to `most` rows out of the ring. Returns their number. One thread at a time. */
-long long sb_loop_drain(sb_loop *l, double *rows, long long most);
+/* Copy up to `most` rows out of a ring of the loop. Returns their number. One thread at a time. */
+long long sb_loop_drain(const sb_loop *l, sb_ring *ring, double *rows, long long most);
 
 #ifdef __cplusplus
 }
