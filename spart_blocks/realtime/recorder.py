@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -154,7 +155,8 @@ class LoopRecorder:
         self.loop.parameters.told = None
         if not self.problem:
             self._guarded(lambda: self._end(report))
-        self._stream.close()
+        with suppress(OSError):  # of a full disk, which was told
+            self._stream.close()
 
     def _run(self) -> None:
         while not self._over.wait(PERIOD) and not self.problem:

@@ -102,7 +102,8 @@ def _difference(code: StepCode, t: float, recorded: Floats, computed: Floats) ->
     for member in code.interface.outputs:
         part = slice(member.place, member.place + member.size)
         if recorded[part].tobytes() != computed[part].tobytes():
-            return Difference(t, member.name, recorded[part].copy(), computed[part].copy())
+            was, now = (y[part].copy().reshape(member.shape) for y in (recorded, computed))
+            return Difference(t, member.name, was, now)
     raise AssertionError("the outputs are equal")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 
 import pytest
@@ -129,3 +130,22 @@ def test_ctrl_c_ends_it_with_the_report(process, ramp, options, code):
     out, _ = child.communicate(timeout=300)
     assert child.returncode == code
     assert b"ramp: it was interrupted after" in out
+
+
+def test_a_run_is_recorded_and_computed_again(spart, ramp):
+    done = spart("realtime", ramp, "--record", "run.mcap")
+    assert done.code == 0
+    assert "written: run.mcap" in done.err
+    again = spart("realtime", ramp, "--replay", "run.mcap")
+    assert again.code == 0
+    assert re.search(r"all \d+ steps have the recorded outputs, bit for bit", again.err)
+    ramp.write_text(RAMP.replace("type: INTEGRATOR", "type: INTEGRATOR, max: 0.1, min: -1"))
+    other = spart("realtime", ramp, "--replay", "run.mcap")
+    assert other.code in (1, 2)
+
+
+def test_a_recording_that_is_none_is_told(spart, ramp, tmp_path):
+    (tmp_path / "run.mcap").write_bytes(b"not one")
+    done = spart("realtime", ramp, "--replay", "run.mcap")
+    assert done.code == 2
+    assert "run.mcap: it is no MCAP file" in done.err

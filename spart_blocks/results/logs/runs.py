@@ -19,15 +19,16 @@ from spart_blocks.results.logs.decoding import decoder
 from spart_blocks.results.logs.files import opened_mcap
 from spart_blocks.results.logs.mcap_log import McapLog
 from spart_blocks.results.logs.signals import RecordedSignals
-from spart_blocks.results.packed import MOST_META, AnyData, unpack_beside
+from spart_blocks.results.packed import (
+    FINAL_STATE,
+    MOST_META,
+    RECORDED,
+    RECORDING,
+    AnyData,
+    unpack_beside,
+)
 from spart_blocks.results.run_data import FinalState
 from spart_blocks.results.signal_names import STATES
-
-RECORD = "spart_blocks"
-"""The name of the metadata that describes the run."""
-FORMAT = "spart_blocks recording 1"
-BESIDE = "final_state.npz"
-"""The name of the attached archive with the arrays of the final state."""
 
 
 def load_run(kind: type[AnyData], path: Path, max_bytes: int) -> AnyData:
@@ -35,7 +36,7 @@ def load_run(kind: type[AnyData], path: Path, max_bytes: int) -> AnyData:
     files of others, and for arrays of more than max_bytes."""
     with opened_mcap(path) as log:
         known = RecordedSignals(log.channels)
-        about = log.metadata(RECORD)
+        about = log.metadata(RECORDED)
         if not known.channels and about is None:
             hint = "its topics can be read by a block DATA"
             raise InputError(Fault("no run of spart_blocks has written it", hint=hint))
@@ -61,9 +62,9 @@ def _run(
         units = {name: one.metadata.get("unit", "") for name, one in known.channels.items()}
         return kind(t=t, signals=signals, states=states, final_state=end, complete=False,
                     units={name: unit for name, unit in units.items() if unit})  # fmt: skip
-    if about.get("format") != FORMAT:
-        raise InputError(f"format is {about.get('format')!r}, this version reads {FORMAT!r}")
-    text, archive = about.get("meta", ""), log.attachment(BESIDE)
+    if about.get("format") != RECORDING:
+        raise InputError(f"format is {about.get('format')!r}, this version reads {RECORDING!r}")
+    text, archive = about.get("meta", ""), log.attachment(FINAL_STATE)
     if archive is None or len(text) > MOST_META:
         raise InputError("the description of its run is none")
     with opened_archive(BytesIO(archive)) as beside:
