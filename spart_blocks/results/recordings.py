@@ -1,7 +1,7 @@
 """Reads recorded signals from files: those written by `save`, and similar files of other programs.
 
 .csv: a header line and numbers; a vector q has the columns q[0], q[1], ... .npz and .mat: arrays
-whose first axis is time. .mcap: messages by time, each signal at times of its own. Files are not
+whose first axis is time. Files of messages: each signal has times of its own. Files are not
 trusted: no pickles, sizes checked first.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.results.csv_columns import check_rising, no_signal, read_csv
 from spart_blocks.results.files import load_arrays
-from spart_blocks.results.logs.files import MCAP, read_messages
+from spart_blocks.results.logs.files import KINDS, is_log, read_messages
 from spart_blocks.results.mat_files import DamagedError, entries
 from spart_blocks.results.samples import Floats, Samples
 
@@ -36,11 +36,10 @@ def read_recording(path: str | Path, names: Sequence[str], time: str = "t") -> d
         ".csv": partial(_of_table, _from_csv),
         ".npz": partial(_of_table, _from_npz),
         ".mat": partial(_of_table, _from_mat),
-        MCAP: read_messages,
     }
-    reader = readers.get(source.suffix.lower())
+    reader = read_messages if is_log(source) else readers.get(source.suffix.lower())
     if reader is None:
-        hint = "give a file of the kinds " + ", ".join(readers)
+        hint = "give a file of the kinds " + ", ".join([*readers, *KINDS])
         raise InputError(Fault(f"no signals can be read from {source}", hint=hint))
     found = reader(source, names, time)
     for name, (times, array) in found.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -99,7 +99,10 @@ def _names_of_kind(kind: Any) -> Collection[str]:
     described = getattr(kind, "DESCRIPTOR", None)
     if described is not None:
         return dict.fromkeys(described.fields_by_name)
-    return dict.fromkeys(one.name for one in fields(kind)) if is_dataclass(kind) else ()
+    if not is_dataclass(kind):
+        return ()
+    # What rosbags gives a value for all messages is a constant, and no field.
+    return dict.fromkeys(one.name for one in fields(kind) if one.default is MISSING)
 
 
 def children(value: Any) -> dict[str, Any]:
@@ -180,6 +183,8 @@ def _numbers(value: Any) -> NDArray[np.float64]:
     inner = children(value)
     if inner:
         return np.array([_numbers(item) for item in inner.values()], float)
+    if isinstance(value, Mapping):
+        raise TypeError
     if isinstance(value, np.ndarray):
         array = value
     elif len(value) and (children(value[0]) or isinstance(value[0], list)):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import bz2
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from spart_blocks.base.errors import InputError, optional
 
@@ -17,6 +17,7 @@ MOST_CHUNK = 512_000_000
 """Largest size [bytes] of a record of a file, and of what it unpacks to."""
 _MOST_IN_ALL = 4 << 30
 _MOST_TIMES = 16
+_PIECE = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +77,21 @@ def _unpacked(compression: str, data: bytes, most: int) -> bytes:
     """At most `most` bytes of what data unpacks to."""
     if compression in ("", "none"):
         return data
-    unpack: Any
     if compression == "zstd":
         zstd = optional("zstandard", "zstandard", EXTRA, PURPOSE)
-        unpack = zstd.ZstdDecompressor().stream_reader(data).read
-        return bytes(unpack(most))
+        return _read(zstd.ZstdDecompressor().stream_reader(data).read, most)
     if compression == "lz4":
         lz4 = optional("lz4.frame", "lz4", EXTRA, PURPOSE)
         return bytes(lz4.LZ4FrameDecompressor().decompress(data, most))
     if compression == "bz2":
         return bz2.BZ2Decompressor().decompress(data, most)
     raise InputError(f"its parts are packed by {compression[:40]!r}; zstd, lz4 and bz2 are read")
+
+
+def _read(read: Callable[[int], bytes], most: int) -> bytes:
+    """At most `most` bytes, piece by piece, as each piece is allocated in full."""
+    pieces, left = [], most
+    while left and (piece := read(min(left, _PIECE))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)

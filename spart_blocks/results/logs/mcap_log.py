@@ -260,7 +260,7 @@ def _inner(data: bytes) -> Iterator[Record]:
     while at < len(data):
         opcode, length = _HEAD.unpack_from(data, at)
         at += _HEAD.size
-        if length > len(data) - at:
-            raise InputError("a record of a chunk reaches beyond it")
+        if not opcode or length > len(data) - at:
+            raise InputError("a chunk has a record that is none")
         yield opcode, at, length
         at += length

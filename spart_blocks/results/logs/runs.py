@@ -6,6 +6,7 @@ import re
 from array import array
 from collections.abc import Sequence
 from io import BytesIO
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,10 @@ def _of_numbers(
     kind = np.dtype(written).kind if re.fullmatch("[a-z]+[0-9]*", written) else "O"
     if kind not in "biufc":
         raise InputError(f"{name} is of the type {written[:40]!r}, not of numbers")
-    samples = numbers.reshape(count, *known.shape(name))
+    shape = known.shape(name)
+    if len(numbers) != count * prod(shape):
+        raise InputError(f"{name} has {len(numbers)} numbers in {count} samples of shape {shape}")
+    samples = numbers.reshape(count, *shape)
     if kind == "c":  # two numbers each, along the last axis
         return np.ascontiguousarray(samples).view(complex)[..., 0].astype(written)
     return samples.astype(written)

@@ -141,6 +141,8 @@ class _Signal:
             raise InputError(self.fault or Fault(f"there is no message of {self.name}"))
         times = np.array(self.times)
         values = np.array(self.numbers).reshape(len(times), *(self.shape or ()))
+        if not values.size:
+            raise InputError(f"{self.name} has no numbers in its messages")
         if not np.isfinite(times).all():
             raise InputError(f"{time} of {self.name} is not finite in all messages")
         order = np.argsort(times, kind="stable")
