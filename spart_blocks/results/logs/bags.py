@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from spart_blocks.base.document import mapping_at, read_document
 from spart_blocks.base.errors import Fault, InputError, optional
 from spart_blocks.results.logs.log import EXTRA, PURPOSE, Channel, Log, Unpacker
 
@@ -103,6 +102,8 @@ class Folder:
 
 def ros2_folder(path: Path, open_file: Callable[[Path], Log]) -> Folder:
     """A folder of ROS 2. open_file: opens one of its files."""
+    from spart_blocks.base.document import mapping_at, read_document
+
     about = mapping_at(read_document(path / METADATA).data, "rosbag2_bagfile_information")
     names = about.get("relative_file_paths")
     if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
