@@ -353,6 +353,9 @@ def test_motion_poses_states_and_files_of_a_robot():
         assert np.array_equal(saved["plant.qm"], plain["plant.qm"])
         _, _, data = await download(session, path, "1", "csv")
         assert data.startswith(b"t,")
+        name, _, data = await download(session, path, "1", "mcap")
+        (folder / name).write_bytes(data)
+        assert np.array_equal(Results.load(folder / name)["plant.qm"], plain["plant.qm"])
         _, _, data = await download(session, path, "1", "html")
         assert b"<html" in data[:200]
         if find_spec("ziglang"):

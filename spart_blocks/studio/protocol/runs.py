@@ -36,7 +36,7 @@ class Run(TypedDict):
     do: "signals" {path, run, names, from?, to?} -> binary Rows, thinned for drawing; of a part of
     the run from one time to another, with a row before and after.
     do: "motion" {path, run} -> the recording that viewer/src/recording.ts reads; run null: the
-    plants where they start. GET /download?path=&run=&kind=npz|csv|html|live.html|svg"""
+    plants where they start. GET /download?path=&run=&kind=npz|csv|mcap|html|live.html|svg"""
 
     run: int
     label: str

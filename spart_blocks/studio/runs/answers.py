@@ -158,7 +158,8 @@ def still(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 def save(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     """Write the results to a file in the format of its suffix; for .html, a page with the motion,
-    and for .live.html one that runs with the present values of parameters."""
+    for .live.html one that runs with the present values of parameters, and for .mcap a recording
+    with the robots."""
     path = Path(asked["file"])
     if path.name.endswith(".live.html"):
         path.write_text(_live_page(runner), encoding="utf-8")
@@ -169,6 +170,11 @@ def save(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
         diagram, nodes = runner.known_parts()[0].engine.made_of()
         path.write_text(page_of(recording_of(results, nodes, diagram)), encoding="utf-8")
+    elif path.suffix == ".mcap":
+        from spart_blocks.recordings.record import record
+
+        diagram, _ = runner.known_parts()[0].engine.made_of()
+        record(results, path, diagram)
     else:
         results.save(path)
     return None, b""

@@ -62,8 +62,8 @@ function Row({ runs, run }: { runs: Runs; run: Run }) {
   );
 }
 
-const KINDS = { npz: "results as NumPy arrays", csv: "results as a table", html: "recording, a page by itself", "live.html": "page that runs, with sliders" } as const;
-const LABELS = { npz: "npz", csv: "csv", html: "HTML", "live.html": "live" } as const;
+const KINDS = { npz: "results as NumPy arrays", csv: "results as a table", mcap: "recording for Foxglove, PlotJuggler and Rerun", html: "recording, a page by itself", "live.html": "page that runs, with sliders" } as const;
+const LABELS = { npz: "npz", csv: "csv", mcap: "MCAP", html: "HTML", "live.html": "live" } as const;
 
 function Downloads({ runs, run }: { runs: Runs; run: Run }) {
   if (runs.path.startsWith("loop:") || run.state !== "ended") return null;

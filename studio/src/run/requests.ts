@@ -75,7 +75,7 @@ function ask(runs: Runs, what: keyof Answers, given: object = {}): Promise<unkno
 }
 
 /** The address of a file with results of a run. */
-export function downloadOf(path: string, run: number, kind: "npz" | "csv" | "html" | "live.html"): string {
+export function downloadOf(path: string, run: number, kind: "npz" | "csv" | "mcap" | "html" | "live.html"): string {
   return `/download?${new URLSearchParams({ path, run: String(run), kind })}`;
 }
 
