@@ -75,7 +75,6 @@ class LoopRecorder:
         loop, file = self.loop, self._file
         code, columns = loop.code, loop.recorded.columns
         display = code.part.program.display
-        self._describe(complete=False)
         attach_diagram(file, self.diagram)
         signals = [
             RecordedSignal(
@@ -110,7 +109,7 @@ class LoopRecorder:
             self._waiting.append((self.loop.time, number, vector))
 
     def _describe(self, *, complete: bool) -> None:
-        """Write what results have beside their samples."""
+        """Write what results have beside their samples; files without it are of loops that died."""
         code, names = self.loop.code, set(self.loop.recorded.names)
         display = code.part.program.display
         data = RunData(
