@@ -33,22 +33,25 @@ _NAME = re.compile(r"[A-Za-z]\w{0,59}")
 class Data(Declared, SourceBlock):
     """Recorded signals from a file.
 
-    The file was written by `results.save` or `spart run --out`, to replay a run, or is any other of
-    these kinds: .csv with a header row, where a vector q has the columns q[0], q[1], ...; .npz or
-    .mat (-v7) with an array for each signal, whose first axis is time. A sample at time t is used
-    at offset + scale t. Between samples, ``linear`` interpolates linearly and ``previous`` holds
-    each until the next; outside, ``hold`` keeps the first and the last one, ``zero`` gives zeros,
-    ``refuse`` ends the run with an error.
+    The file was written by `results.save`, `spart run --out` or `--record`, to replay a run, or is
+    any other of these kinds: .csv with a header row, where a vector q has the columns q[0], q[1],
+    ...; .npz or .mat (-v7) with an array for each signal, whose first axis is time; an MCAP file,
+    or a bag of ROS 1 (.bag) or ROS 2 (.db3, or the metadata.yaml of its folder), whose signals are
+    fields of topics, such as /imu.linear_acceleration.x and /joint_states.position[elbow]. A sample
+    at time t is used at offset + scale t. Between samples, ``linear`` interpolates linearly and
+    ``previous`` holds each until the next; outside, ``hold`` keeps the first and the last one,
+    ``zero`` gives zeros, ``refuse`` ends the run with an error.
 
     Steps end at the samples with ``previous``, and with ``linear`` at those of recordings with up
     to 256. Kinks of longer recordings are left to the solver's error control; max_step should not
     exceed the shortest event in the recording. Long recordings are searched in O(1) if samples are
     evenly spaced, otherwise in O(log n).
 
-    :arg file: a .csv, .npz or .mat file
+    :arg file: a .csv, .npz, .mat, .mcap, .bag or .db3 file, or the metadata.yaml of a folder
     :arg signals: names of signals in the file, or a mapping from outputs to signals:
         [plant.qm, plant.um] has the outputs qm and um, like {qm: plant.qm, um: plant.um}
-    :arg time: the name of the times [s] in the file
+    :arg time: the name of the times [s] in the file; of messages t, since the first one was logged,
+        or a field such as header.stamp
     :arg interpolation: linear or previous
     :arg outside: hold, zero or refuse
     :arg offset: time of the recording's t = 0
@@ -58,6 +61,7 @@ class Data(Declared, SourceBlock):
     nin = 0
     nout = 1
     gives = (PortSpec("u", "any", "", "an output for each signal, by its name"),)
+    bounds_files = True
     file = fixed("path")
     signals = fixed("str or list or mapping")
     time = fixed("str", "", "t")

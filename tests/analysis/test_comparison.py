@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from mcap_writing import write_json
 
 import spart_blocks as sb
 from spart_blocks.analysis import compare as compare_files
@@ -112,6 +113,33 @@ def written(path, text):
 def row(found, case, signal):
     [one] = [row for row in found.rows if (row.case, row.signal) == (case, signal)]
     return one.metrics
+
+
+MEASURED = """
+name: measured
+params: {k: 2.0}
+blocks:
+  robot: {type: DATA, file: log.mcap, signals: /robot.x}
+  flip: {type: GAIN, K: -1}
+  gain: {type: GAIN, K: $k}
+  x: {type: INTEGRATOR, x0: 1}
+  end: {type: "NULL"}
+wires: [x -> gain, gain -> flip, flip -> x, robot -> end]
+compare:
+  track: {x: robot}
+run: {T: 2, rtol: 1e-9, atol: 1e-11}
+"""
+
+
+def test_cases_are_compared_with_a_recording(tmp_path):
+    t = np.linspace(0, 2, 101)
+    write_json(tmp_path / "log.mcap", _robot=(t, [{"x": v} for v in np.exp(-3 * t)]))
+    file = written(tmp_path / "measured.yaml", MEASURED)
+    found = sb.compare(file, cases={"file": {}, "better": {"k": 3.0}})
+    errors = {one.case: one.metrics["rms_error"] for one in found.rows}
+    between = np.exp(-2 * t) - np.exp(-3 * t)
+    assert errors["file"] == pytest.approx(np.sqrt(np.trapezoid(between**2, t) / 2), rel=1e-3)
+    assert errors["better"] < 2e-4
 
 
 # --- what is found ---------------------------------------------------------------------------

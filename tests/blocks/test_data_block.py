@@ -6,6 +6,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+from mcap_writing import write_json
 from scipy.io import savemat
 
 import spart_blocks as sb
@@ -60,6 +61,42 @@ def test_signals_of_each_kind_of_file_are_lines_between_samples(data, tmp_path, 
     t, u, q = data(written(tmp_path, kind), ["u", "q"])
     np.testing.assert_allclose(u, np.interp(t, T, U), rtol=1e-14)
     np.testing.assert_allclose(q, np.outer(np.interp(t, T, U), [1, 2]), rtol=1e-14)
+
+
+def test_signals_of_a_log_have_times_of_their_own(data, tmp_path):
+    """Each is interpolated, and held outside, by the times of its topic."""
+    slow, fast = np.array([0.25, 1.0, 2.0]), np.linspace(0, 1.5, 7)
+    path = write_json(
+        tmp_path / "log.mcap",
+        _fast=(fast, [{"x": [v, 2 * v]} for v in fast**2]),
+        _slow=(slow, [{"y": v} for v in 3 * slow]),
+    )
+    names = {"x": "/fast.x", "y": "/slow.y"}
+    t, x, y = data(path, names)
+    np.testing.assert_allclose(x[:, 0], np.interp(t, fast, fast**2), rtol=1e-13)
+    np.testing.assert_allclose(y, np.interp(t, slow, 3 * slow), rtol=1e-13)
+    t, x, y = data(path, names, interpolation="previous", outside="zero")
+    rows = np.searchsorted(fast, t, side="right") - 1
+    np.testing.assert_array_equal(x[:, 1], np.where(t <= 1.5, 2 * fast[rows] ** 2, 0.0))
+    rows = np.maximum(np.searchsorted(slow, t, side="right") - 1, 0)
+    np.testing.assert_array_equal(y, np.where((t >= 0.25) & (t <= 2), 3 * slow[rows], 0.0))
+
+
+def test_steps_end_at_the_samples_of_each_signal_of_a_log(bdsim_runtime, tmp_path):
+    slow, fast = np.array([0.0, 0.75, 2.0]), np.linspace(0, 2, 9)
+    u, v = slow**2, np.cos(9 * fast)
+    path = write_json(
+        tmp_path / "log.mcap",
+        _u=(slow, [{"u": one} for one in u]),
+        _v=(fast, [{"v": one} for one in v]),
+    )
+    bd = bdsim_runtime.blockdiagram(name="data")
+    both = bd.DATA(path, {"u": "/u.u", "v": "/v.v"})
+    bd.connect(both[0], bd.INTEGRATOR(name="iu"))
+    bd.connect(both[1], bd.INTEGRATOR(name="iv"))
+    run = sb.simulate(bd, T=2.0, rtol=1e-3)
+    assert run["iu"][-1] == pytest.approx(np.trapezoid(u, slow), rel=1e-12)
+    assert run["iv"][-1] == pytest.approx(np.trapezoid(v, fast), rel=1e-12)
 
 
 def test_samples_may_be_held_and_moved_in_time(data, tmp_path):

@@ -6,7 +6,9 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from mcap_writing import write_json
 
 from spart_blocks.analysis.agreement import EngineDifference
 from spart_blocks.base.errors import RunError, SpartWarning
@@ -39,6 +41,32 @@ def test_a_diagram_that_shows_what_it_says_passes(ramp):
     assert outcome.passed, outcome.troubles
     assert outcome.claims == 6
     assert outcome.change is None
+
+
+BESIDE = """
+name: beside
+params: {{rate: {rate}}}
+blocks:
+  slope: {{type: CONSTANT, value: $rate}}
+  x: {{type: INTEGRATOR}}
+  measured: {{type: DATA, file: log.mcap, signals: /arm.x}}
+  miss: {{type: SUM, signs: "+-"}}
+wires: [slope -> x, x -> miss.0, measured -> miss.1]
+run: {{T: 2, log: [x]}}
+expect:
+  never_exceeds: [{{signal: miss, limit: 0.05}}]
+"""
+
+
+@pytest.mark.parametrize(("rate", "passes"), [(2.0, True), (2.1, False)])
+def test_a_claim_may_hold_a_run_to_a_recording(tmp_path, rate, passes):
+    t = np.linspace(0, 2, 41)
+    write_json(tmp_path / "log.mcap", _arm=(t, [{"x": 2 * s + 0.04 * np.sin(9 * s)} for s in t]))
+    file = tmp_path / "beside.yaml"
+    file.write_text(BESIDE.format(rate=rate))
+    outcome = check_file(file)
+    assert outcome.passed == passes
+    assert [failure.signal for failure in outcome.failures] == [] if passes else ["miss"]
 
 
 def test_a_failure_names_signal_time_numbers_place_and_picture(ramp, tmp_path):

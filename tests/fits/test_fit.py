@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from bag_writing import write_numbers
 from scipy.optimize import curve_fit
 
 import spart_blocks as sb
@@ -295,3 +296,30 @@ def test_an_unknown_profile_is_told_before_the_search(decay, measured):
 
     with pytest.raises(sb.InputError, match="the fit has no estimate 'q'"):
         sb.fit(decay, {"k": None}, of(file), profiles=["q"], progress=never)
+
+
+def test_a_bag_is_fitted_at_the_times_of_each_of_its_topics(decay, measured, tmp_path):
+    """As two tables with the same samples: none is interpolated to the times of another."""
+    fast, slow = np.linspace(0, 2, 41), np.array([0.0, 0.375, 1.5])
+    rng = np.random.default_rng(3)
+    x = 1.5 * np.exp(-2 * fast) + rng.normal(0, 0.01, 41)
+    y = 3.0 * np.exp(-2 * slow) + rng.normal(0, 0.05, 3)
+    first, second = measured("fast.csv", fast, x=x), measured("slow.csv", slow, y=y)
+    signals = {
+        "x": {"column": "x", "sd": 0.01},
+        "gain": {"column": "y", "sd": 0.05, "file": str(second)},
+    }
+    of_topics = {
+        "x": {"column": "/fast.data", "sd": 0.01},
+        "gain": {"column": "/slow.data", "sd": 0.05},
+    }
+    bag = write_numbers(tmp_path / "log.bag", fast=(fast, x), slow=(slow, y))
+    tables = sb.fit(
+        decay, {"k": None, "x0": None}, {"run": {"file": str(first), "signals": signals}}
+    )
+    found = sb.fit(
+        decay, {"k": None, "x0": None}, {"run": {"file": str(bag), "signals": of_topics}}
+    )
+    assert found["k"] == pytest.approx(tables["k"], rel=1e-9)
+    assert found["x0"] == pytest.approx(tables["x0"], rel=1e-9)
+    assert found["k"] == pytest.approx(2, abs=0.1)

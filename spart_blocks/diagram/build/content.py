@@ -166,9 +166,9 @@ class _Content(Generic[AnyFile]):
 
     def _file(self, kind: BlockType, given: str, place: Place) -> Path | None:
         """The path of a file that a block names; None after a fault. If the block runs code from
-        the file, the user must have allowed it; otherwise its size is limited.
+        the file, the user must have allowed it. Its size is limited, unless the block does that.
         """
-        most = sys.maxsize if kind.loads_code else MAX_BYTES
+        most = sys.maxsize if kind.bounds_files else MAX_BYTES
         path = existing(given, self.document, self.files.root, place, self.faults, most)
         if path is None:
             return None

@@ -212,6 +212,11 @@ class BlockType:
         return bool(getattr(self.cls, "loads_code", False))
 
     @property
+    def bounds_files(self) -> bool:
+        """Whether it bounds itself what it reads of the files that its parameters name."""
+        return self.loads_code or bool(getattr(self.cls, "bounds_files", False))
+
+    @property
     def doc(self) -> str:
         """The help text of this type. bdsim's blocks have a part of it at their constructors."""
         ours = any(self.declared) or getattr(self.cls, "parameters", None) is not None

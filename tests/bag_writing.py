@@ -44,6 +44,18 @@ def messages(store, times):
         yield "/push", ns + LATE, push
 
 
+def write_numbers(path, **topics):
+    """A bag of ROS 1 with numbers: topic to times [s] and values."""
+    number = ROS1.types["std_msgs/msg/Float64"]
+    with Writer1(path) as writer:
+        for topic, (times, values) in topics.items():
+            made = writer.add_connection(f"/{topic}", number.__msgtype__, typestore=ROS1)
+            for t, value in zip(times, values, strict=True):
+                data = ROS1.serialize_ros1(number(value), number.__msgtype__)
+                writer.write(made, round(t * 1e9), data)
+    return path
+
+
 def write_bag(path, times, kind):
     """A bag of a kind: bag, db3, folder (of .mcap files), packed (each message), mcap1 or mcap2."""
     if kind in ("mcap1", "mcap2"):
