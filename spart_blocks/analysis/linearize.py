@@ -36,7 +36,7 @@ def linearize(
     all blocks that read it, or for that one block. Loops stay closed. outputs: signals, before
     anything is added to them; inputs of blocks, after it; states ('states.plant'). open_at: signals
     or inputs of blocks that are cut: blocks that read them get their value at the point, plus u.
-    at: the point: a FinalState, Results or the .npz file of a run (its end), a Trim, or a mapping
+    at: the point: a FinalState, Results or the file of a run (its end), a Trim, or a mapping
     from blocks to states like `initial=` of simulate; by default the initial state. t [s]: by
     default the time of `at`, or 0.
 

@@ -38,7 +38,7 @@ def lqr(
     {'qm': 0.1, 'um': 1}: each has the weight 1/largest^2, entries not named have zero (Bryson's
     rule). N (n, m). T [s]: the period of a sampled controller; the sum over its ticks is minimised.
     at: the equilibrium of the plant: entries like a plant's `initial`, a state vector, either by
-    block; or, with a robot's rates at zero, a FinalState, Results, the .npz file of a run, or a
+    block; or, with a robot's rates at zero, a FinalState, Results, the file of a run, or a
     Trim; by default the plant's initial state.
 
     A robot's state is [qm, um], also for a floating robot whose joints alone are controlled; with

@@ -40,7 +40,7 @@ class Trim:
 def operating_point(engine: Native, at: Any, t: float | None) -> Point:
     """The operating point for the argument `at`; by default the diagram's initial state.
 
-    at: a FinalState, Results or the .npz file of a run, for its end; a Trim, with its parameters;
+    at: a FinalState, Results or the file of a run, for its end; a Trim, with its parameters;
     or a mapping from blocks to state vectors or, for a plant, to its `initial` entries. t [s]: by
     default the time of `at`, or 0.
     """

@@ -141,11 +141,12 @@ def _named(signals: Any) -> dict[str, str]:
 
 
 class Trajectory_File(Declared, SourceBlock):
-    """Joint motion through the samples of a CSV file.
+    """Joint motion through the samples of a file.
 
-    The file has a row of names, then rows of numbers with commas between; lines that begin with #
-    are comments. `results.save("run.csv")` writes such a file. A name such as `plant.qm` stands for
-    the columns `plant.qm[0]`, `plant.qm[1]`, ... The samples are interpolated by a cubic spline
+    A .csv file has a row of names, then rows of numbers with commas between; lines that begin with
+    # are comments. `results.save("run.csv")` writes such a file. A name such as `plant.qm` stands
+    for the columns `plant.qm[0]`, `plant.qm[1]`, ... Other files are those of DATA, and columns
+    names their signals, which have the same times. The samples are interpolated by a cubic spline
     (`clamped`: at rest at its ends; `natural`: with zero acceleration there) or linearly (`linear`,
     whose rate jumps and whose acceleration is zero). Rate and acceleration are the derivatives.
     Outside the samples the first and last position are held. Of the two rows at an event, which a
@@ -154,8 +155,9 @@ class Trajectory_File(Declared, SourceBlock):
     Source: C. de Boor, "A Practical Guide to Splines" (1978), chapter IV.
 
     :arg path: the file
-    :arg columns: names of the columns, in the order of the joints; by default all except time
-    :arg time: name of the column of time [s], the first one by default
+    :arg columns: names of the columns, in the order of the joints; by default all of a .csv file
+        except time
+    :arg time: name of the column of time [s], the first one by default; of other files t
     :arg method: clamped, natural or linear, defaults to clamped
     :arg T: time of the simulation at the file's time zero, defaults to 0
     """
@@ -163,6 +165,7 @@ class Trajectory_File(Declared, SourceBlock):
     nin = 0
     nout = 3
     gives = tuple(replace(spec, shape="n") for spec in MOTION)
+    bounds_files = True
     path = fixed("path")
     columns = fixed("list of str", "", None)
     time = fixed("str", "", None)
@@ -192,15 +195,20 @@ class Trajectory_File(Declared, SourceBlock):
 
 def _samples(path: Path, columns: list[str] | str | None, time: str | None) -> tuple[Array, Array]:
     """The times (m,) [s] of a file's samples, and the joints' positions (m, n)."""
-    file = read_csv(path)
-    clock = file.names[0] if time is None else file.signal(time)[0][0]
-    wanted = [name for name in file.names if name != clock] if columns is None else columns
-    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
-    chosen = [one for name in wanted for one in file.signal(str(name))[0]]
-    table = file.numbers([clock, *chosen])
-    if not chosen or len(table) < 2:
+    wanted = [columns] if isinstance(columns, str) else columns
+    names = read_csv(path).names if path.suffix.lower() == ".csv" else ()
+    clock = time or (names[0] if names else "t")
+    if wanted is None:
+        wanted = [name for name in names if name != clock]
+    wanted = [str(name) for name in wanted]
+    read = read_recording(path, wanted, clock)
+    found = [read[name] for name in wanted]
+    if not found or len(found[0].times) < 2:
         raise InputError(f"{path} needs a column beside the time, and two samples")
+    times = found[0].times
+    if any(not np.array_equal(one.times, times) for one in found):
+        raise InputError(f"{path}: its columns have samples at different times")
+    table = np.column_stack([one.values.reshape(len(times), -1) for one in found])
     if table.size > MOST_NUMBERS:
         raise InputError(f"{path} has {table.size:,} numbers of these, at most {MOST_NUMBERS:,}")
-    file.check_rising(clock, table[:, 0])
-    return table[:, 0], table[:, 1:]
+    return times, table

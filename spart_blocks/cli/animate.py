@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def animate(
     *,
     file: Path = argument(
-        "FILE", "A diagram, which is run; or the .npz file of a run, with --diagram."
+        "FILE", "A diagram, which is run; or the .npz or .mcap file of a run, with --diagram."
     ),
     out: Path | None = option(
         "--out -o FILE", "The page: .html. By default out/ and the diagram's name."
@@ -58,9 +58,11 @@ def animate(
     Ctrl-C ends the run early: the page has what was computed, and the exit code is 1.
     """
     out = checked_page(out, quiet=quiet)
-    saved = file.suffix.lower() == ".npz"
+    from spart_blocks.results.files import LOADABLE
+
+    saved = file.suffix.lower() in LOADABLE
     if diagram is not None and not saved:
-        raise InputError("--diagram goes with the .npz file of a run")
+        raise InputError("--diagram goes with the .npz or .mcap file of a run")
     failure = None
     if saved:
         results = _saved_run(file, diagram, end)

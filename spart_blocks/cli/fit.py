@@ -38,7 +38,9 @@ class Search:
         "Estimate a parameter between bounds, in place of those of the file: 'J=[1e-6,1]', "
         "'J={min: 1e-6, scale: log}', or J alone. May be repeated.",
     )
-    data: Path | None = option("--data FILE", "Measured signals: .csv, .npz or .mat.")
+    data: Path | None = option(
+        "--data FILE", "Measured signals: .csv, .npz, .mat, .mcap, or a bag of ROS."
+    )
     signals: Texts = option(
         "--signal SIGNAL=COLUMN", "A signal and its name in the data. May be repeated."
     )

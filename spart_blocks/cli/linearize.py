@@ -115,7 +115,7 @@ class Design:
     at: str | None = option(
         "--at POINT",
         "The equilibrium: '{qm: [0.5, -0.3, 0.2]}', a list, or a saved run's .npz "
-        "file; by default the initial state.",
+        "or .mcap file; by default the initial state.",
     )
     period: float | None = option("--T SECONDS", "The period of a sampled controller.")
 
@@ -172,7 +172,9 @@ def _gains(diagram: Diagram, design: Design) -> dict[str, LQRGain]:
 
     weights = _value("--Q", design.Q), _value("--R", design.R)
     at = design.at
-    point = at if at is None or at.endswith(".npz") else _value("--at", at)
+    from spart_blocks.results.files import LOADABLE
+
+    point = at if at is None or at.endswith(LOADABLE) else _value("--at", at)
     inputs = design.inputs or ()
     gain = found(diagram, design.plant, *weights, T=design.period, at=point, inputs=inputs)
     return {", ".join(design.plant): gain}

@@ -37,6 +37,8 @@ from spart_blocks.results.run_data import RunData
 from spart_blocks.results.signal_names import STATES, THINNED
 
 MAX_BYTES = 4 << 30
+LOADABLE = (".npz", MCAP)
+"""The suffixes of files that hold everything of a run."""
 _ABANDONED = 60.0  # s, after which a part that nobody writes is left over
 _MATLAB_WORDS = frozenset(keyword.kwlist) | frozenset(
     ["end", "function", "switch", "case", "otherwise", "persistent", "parfor", "spmd", "catch"]
@@ -141,8 +143,9 @@ def load(kind: type[AnyData], path: str | Path, max_bytes: int = MAX_BYTES) -> A
         raise InputError(f"no results file {source}")
     if source.suffix.lower() == MCAP:
         return load_run(kind, source, max_bytes)
-    if source.suffix.lower() != ".npz":
-        hint = "only .npz and .mcap files hold everything; .csv and .mat are for other programs"
+    if source.suffix.lower() not in LOADABLE:
+        known = " and ".join(LOADABLE)
+        hint = f"only {known} files hold everything; .csv and .mat are for other programs"
         raise InputError(Fault(f"cannot load results from {source}", hint=hint))
     return _from_archive(source, max_bytes, partial(unpack, kind))
 

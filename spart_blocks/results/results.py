@@ -92,7 +92,8 @@ class Results(RunData):
 
     @staticmethod
     def load(path: str | Path) -> Results:
-        """Load an .npz file written by `save`. The file is not trusted: no pickles."""
+        """Load an .npz file written by `save`, or an .mcap file written by `sb.record`. The file is
+        not trusted: no pickles."""
         from spart_blocks.results.files import load
 
         return load(Results, path)

@@ -107,8 +107,8 @@ def simulate(
     T [s], solver, rtol, atol, max_step [s], every [s], log, first_tick, sliding, algebraic_loops,
     loop_start: run options in place of those of the diagram (docs/diagrams.md); `every=None`
     keeps rows as straight lines need, also where the diagram asks for a grid.
-    initial: where to start: the final state of another run (or its Results, or its .npz
-    file), which continues from that run's last time, or a mapping from blocks to state
+    initial: where to start: the final state of another run (or its Results, or its .npz or
+    .mcap file), which continues from that run's last time, or a mapping from blocks to state
     vectors or, for a plant, to its `initial` entries.
     progress: called with (t, T) after each accepted step.
     stream: a path `run.zarr` or `run.parquet`, into which every row of the record is written while

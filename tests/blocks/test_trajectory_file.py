@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mcap_writing import write_json
 from output_cases import sampled
 from scipy.interpolate import CubicSpline
 
@@ -84,6 +85,20 @@ def test_a_saved_run_is_a_reference(tmp_path):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(both[0]["file.q"], run["way.q"], atol=1e-12)
     np.testing.assert_allclose(both[0]["file.u"], run["way.u"], atol=1e-4)  # h^3 of the spline
+
+
+def test_a_log_is_a_reference(tmp_path):
+    """A signal has all joints, or each has one of its own at the same times."""
+    messages = [{"q": q, "name": ["shoulder", "elbow"]} for q in Q.tolist()]
+    path = write_json(tmp_path / "log.mcap", _arm=(T, messages), _late=(T + 1, messages))
+    kind = find_type("TRAJECTORY_FILE")
+    for columns in ("/arm.q", ["/arm.q[shoulder]", "/arm.q[elbow]"]):
+        block = kind.construct(sb.new_diagram("log"), "f", {"path": path, "columns": columns})
+        for t, q in zip(T, Q, strict=True):
+            np.testing.assert_allclose(block.output(t, [], None)[0], q, atol=1e-14)
+    for columns, told in ((["/arm.q", "/late.q"], "different times"), (None, "needs a column")):
+        with pytest.raises(InputError, match=told):
+            kind.construct(sb.new_diagram("log"), "f", {"path": path, "columns": columns})
 
 
 @pytest.mark.parametrize("method", ["clamped", "linear"])

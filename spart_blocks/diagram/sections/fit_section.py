@@ -48,7 +48,7 @@ def _may_be_text(schema: dict[str, Any]) -> None:
 class Experiment(Section):
     """Signals measured in one run, and what held in it."""
 
-    file: StrictStr = Field(description="a .csv, .npz or .mat file")
+    file: StrictStr = Field(description="a .csv, .npz, .mat or .mcap file, or a bag of ROS")
     signals: Annotated[
         dict[Signal, Annotated[MeasuredSignal, BeforeValidator(_column)]],
         Field(min_length=1, json_schema_extra=_may_be_text),
