@@ -38,6 +38,7 @@ class Row:
 
 TREE = robots.random_robot(41, 6)
 FRAME = {"header": "0xA5", "fields": {"values": "3 f64"}}
+TWIST = {"topic": "cmd_vel", "message": "geometry_msgs/Twist", "fields": {"values": "linear"}}
 _PLANT = {"A": -1.0, "C": 1.0}
 EPOCH = {"epoch": "2026-03-20T12:00:00"}
 PLATE = {"plates": [{"area": 1.0, "normal": [1.0, 0.0, 0.0]}]}
@@ -1127,6 +1128,8 @@ BLOCKS = {
     "RESOLVED_RATE_MIN_ENERGY": Row(
         "blocks/test_resolved_motion_blocks.py", arguments={"frame": "link2"}
     ),
+    "ROS_IN": Row("blocks/test_link_blocks.py", arguments=TWIST),
+    "ROS_OUT": Row("blocks/test_link_blocks.py", arguments=TWIST),
     "ROUND": Row("blocks/test_mathematics.py"),
     "R_ANGLES321": Row("blocks/test_functions_as_blocks.py"),
     "R_AXIS_ANGLE": Row("blocks/test_functions_as_blocks.py"),

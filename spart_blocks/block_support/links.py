@@ -72,11 +72,11 @@ class Connected(Declared):
 
     def _layout(self, frame: Any) -> Frame:
         """The frame, checked against the transport and the names of ports."""
-        layout = read_frame(frame)
+        layout = self._endpoint.frame or read_frame(frame)
         if self._endpoint.needs_header and not layout.header:
             hint = "such as header: '0xA55A'"
             raise InputError(Fault("frame needs a header, to be found in a stream", hint=hint))
-        check_names(self, layout)
+        check_names(self, layout, self._endpoint.of_frame)
         return layout
 
 
@@ -100,7 +100,7 @@ class Incoming(Connected):
     timeout = TIMEOUT_OF
     recorded = fixed("path", "", None)
 
-    def build(self, frame: Any, timeout: Any, recorded: Any, **place: Any) -> dict[str, Any]:
+    def build(self, timeout: Any, recorded: Any, frame: Any = None, **place: Any) -> dict[str, Any]:
         self._endpoint = self.connect(**place)
         layout = self._layout(frame)
         self.link = LinkConnection("in", self._endpoint, layout, timeout, None)
@@ -130,7 +130,7 @@ class Outgoing(Connected):
     timeout = TIMEOUT_OF
     safe = fixed("float or mapping", "", None)
 
-    def build(self, frame: Any, timeout: Any, safe: Any, **place: Any) -> dict[str, Any]:
+    def build(self, timeout: Any, safe: Any, frame: Any = None, **place: Any) -> dict[str, Any]:
         self._endpoint = self.connect(**place)
         layout = self._layout(frame)
         held, sent = timeout, read_safe(safe, layout)
@@ -147,16 +147,16 @@ def _ports(frame: Frame, *, optional: bool = False) -> tuple[Port, ...]:
     return tuple(Port(field.name, field.shape, optional=optional) for field in frame.fields)
 
 
-def check_names(block: Any, frame: Frame) -> None:
+def check_names(block: Any, frame: Frame, parameter: str) -> None:
     """Check that no field has the name of an attribute of its block, since bdsim turns assignments
-    to port names into wires.
+    to port names into wires. parameter: that names the fields.
     """
     names = [field.name for field in frame.fields]
     taken = taken_names(type(block), names)
     if taken:
         hint = "give the field another name"
         raise InputError(
-            Fault(f"frame.fields.{name}: no port can be called {name!r}", hint=hint)
+            Fault(f"{parameter}.{name}: no port can be called {name!r}", hint=hint)
             for name in taken
         )
 

@@ -1,4 +1,5 @@
-"""Frames of numbers over networks, serial lines and shared memory: two blocks for each one."""
+"""Frames of numbers over networks, serial lines, shared memory and topics of ROS: two blocks for
+each one."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from spart_blocks.transports.serial import read_serial
 from spart_blocks.transports.shared_memory import read_memory
 from spart_blocks.transports.tcp import read_tcp
 from spart_blocks.transports.udp import read_udp
+from spart_blocks.transports.zenoh import read_ros
 from spart_blocks.transports.zmq import read_zmq
 
 
@@ -193,3 +195,43 @@ class SHM_In(Incoming, _SHM, FunctionBlock):
 
 class SHM_Out(Outgoing, _SHM, FunctionBlock):
     """Numbers sent through shared memory."""
+
+
+class _ROS(Connected):
+    """In a simulation the outputs equal the inputs. In `spart realtime` the subdiagram that reads
+    the outputs subscribes to the topic of ROS 2, and the subdiagram that feeds the inputs publishes
+    it. See docs/ros.md.
+
+    Each field is a port. Texts and lengths of the message are constant. No ROS is needed; messages
+    go over Zenoh, as with rmw_zenoh, by a Python thread. Needs eclipse-zenoh: pip install
+    'spart_blocks[ros]'.
+
+    :arg topic: name of the topic, in the namespace of the node if it does not begin with /
+    :arg message: type of its messages, such as sensor_msgs/JointState
+    :arg fields: path of the numbers of each port, such as {q: position, u: "data[6]"}; by default
+        all numbers but stamps and covariances
+    :arg values: constants of other fields, such as {header: {frame_id: base}}
+    :arg joints: names of the joints, for messages that list them
+    :arg qos: quality of service, such as {reliability: best_effort, durability: volatile, depth: 1}
+    :arg definitions: a folder of types, with package/msg/Name.msg
+    """
+
+    nin = 1
+    nout = 1
+
+    topic = fixed("str")
+    message = fixed("str")
+    fields = fixed("mapping", "", None)
+    values = fixed("mapping", "", None)
+    joints = fixed("list of str", "", None)
+    qos = fixed("mapping", "", None)
+    definitions = fixed("path", "", None)
+    connect = staticmethod(read_ros)
+
+
+class ROS_In(Incoming, _ROS, FunctionBlock):
+    """Numbers of the messages of a topic of ROS 2."""
+
+
+class ROS_Out(Outgoing, _ROS, FunctionBlock):
+    """Numbers published as messages of a topic of ROS 2."""

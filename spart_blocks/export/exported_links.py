@@ -64,6 +64,7 @@ class LiveLink:
                 offset = offsets[field.name] + (start - first) * size_of(field.type)
                 yield field.type, stop - start, offset, place, start
             first = end
+        yield from self.link.frame.stamp_pieces()
 
     def _pieces(self, first: int, end: int) -> Iterator[tuple[int, int, int]]:
         """The runs among the numbers from first to end, with their index in the flat array, and
@@ -237,9 +238,12 @@ def _initialiser(live: LiveLink, pattern: str) -> str:
     header = "NULL"
     if frame.header:
         header = pattern.format("header")
-        numbers = ", ".join(f"0x{byte:02X}" for byte in frame.header)
-        lines.append(f"static const unsigned char {header}[] = {{{numbers}}};")
-    values = [frame.size, int(frame.endian == "big"), header, len(frame.header)]
+        lines.append(_bytes(header, frame.header))
+    background = "NULL"
+    if frame.background:
+        background = pattern.format("background")
+        lines.append(_bytes(background, frame.whole_background))
+    values = [frame.size, int(frame.endian == "big"), background, header, len(frame.header)]
     values += [_sequence_size(frame), int(frame.time), _CHECKSUMS[frame.checksum], len(rows)]
     text = ", ".join(map(str, values))
     lines.append(f"static const sb_frame {pattern.format('frame')} = {{{text}, {fields}}};")
@@ -247,6 +251,11 @@ def _initialiser(live: LiveLink, pattern: str) -> str:
         safe = ", ".join(map(repr, live.link.safe))
         lines.append(f"static const double {pattern.format('safe')}[] = {{{safe}}};")
     return "\n".join(lines) + "\n"
+
+
+def _bytes(name: str, data: bytes) -> str:
+    numbers = ", ".join(f"0x{byte:02X}" for byte in data)
+    return f"static const unsigned char {name}[] = {{{numbers}}};"
 
 
 def _sequence_size(frame: Frame) -> int:

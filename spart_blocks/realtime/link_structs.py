@@ -12,7 +12,7 @@ import numpy as np
 from spart_blocks.program.c.compiler import strict_loaded
 from spart_blocks.program.c.text import header, mirrored, with_headers
 from spart_blocks.realtime.library import FLAGS, declared
-from spart_blocks.transports.frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
+from spart_blocks.transports.frames import ALL_TYPES, CHECKSUMS, MOST_BYTES, Frame, Piece, size_of
 from spart_blocks.transports.shared_memory import MemoryStruct
 
 COUNTS = ("received", "malformed", "lost", "old", "restarts", "sent", "errors", "replaced")
@@ -22,9 +22,6 @@ _INT, _REAL, _POINTER = ctypes.c_int, ctypes.c_double, ctypes.c_void_p
 _WORD = ctypes.c_uint32
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-Piece = tuple[str, int, int, int, int]
-"""Elements of a field: type, count, offset [bytes], index in the flat array or -1, and index of
-the first element in the frame."""
 
 
 class FieldStruct(ctypes.Structure):
@@ -34,7 +31,7 @@ class FieldStruct(ctypes.Structure):
 class FrameStruct(ctypes.Structure):
     _fields_ = (
         *((name, _INT) for name in ("size", "big_endian")),
-        ("header", ctypes.c_char_p),
+        *((name, ctypes.c_char_p) for name in ("background", "header")),
         *((name, _INT) for name in ("header_size", "sequence_size", "has_time", "checksum")),
         ("fields_count", _INT),
         ("fields", ctypes.POINTER(FieldStruct)),
@@ -49,7 +46,8 @@ class LinkStruct(ctypes.Structure):
     _fields_ = (
         *((name, _INT) for name in ("transport", "fd")),
         *((name, _POINTER) for name in ("frame", "safe")),
-        ("timeout", _REAL),
+        *((name, _REAL) for name in ("timeout", "epoch")),
+        ("run_clock", _INT),
         ("counts", CountsStruct),
         ("begun", _INT),
         ("sequence", _WORD),
@@ -102,17 +100,18 @@ def pieces_of(frame: Frame) -> list[Piece]:
     for field in frame.fields:
         pieces.append((field.type, field.numbers, offsets[field.name], first, first))
         first += field.numbers
-    return pieces
+    return [*pieces, *frame.stamp_pieces()]
 
 
 def frame_struct(frame: Frame, pieces: Iterable[Piece]) -> FrameStruct:
     """A frame as a C struct, which keeps the objects that it points to alive."""
-    kinds = list(TYPES)
+    kinds = list(ALL_TYPES)
     fields = [FieldStruct(kinds.index(kind), *numbers) for kind, *numbers in pieces]
     table = (FieldStruct * len(fields))(*fields)
     return FrameStruct(
         size=frame.size,
         big_endian=frame.endian == "big",
+        background=frame.whole_background or None,
         header=frame.header,
         header_size=len(frame.header),
         sequence_size=size_of(frame.sequence) if frame.sequence else 0,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from spart_blocks.base.errors import Fault, InputError, MissingExtraError, Place
+from spart_blocks.base.errors import Fault, InputError, MissingExtraError, Place, brief
 from spart_blocks.diagram import Diagram
 from spart_blocks.export.exported_links import LiveLink, live_links
 from spart_blocks.program.subdiagram import Subdiagram
@@ -21,12 +22,13 @@ from spart_blocks.realtime.link_structs import (
     frame_struct,
     library,
 )
+from spart_blocks.ros.graph import MOST_DOMAIN, NodeOptions, node_of
 from spart_blocks.transports.endpoints import Carries
 
 MOST_DISCARDED = 4096
 
 
-class _Shared:
+class SharedResources:
     """Resources that the links of a subdiagram share, by name."""
 
     def __init__(self, kept: ExitStack) -> None:
@@ -38,18 +40,26 @@ class _Shared:
             self._opened[name] = self._kept.enter_context(opening())
         return self._opened[name]
 
+    def get(self, name: str) -> Any:
+        """A resource, or None if no link has opened it."""
+        return self._opened.get(name)
+
 
 class OpenLink:
     """A link with its socket: for the loop its struct in C, for the transport a `LoopEnd`. name: of
     its block. way: receive or send."""
 
-    def __init__(self, live: LiveLink, shared: _Shared, kept: ExitStack) -> None:
-        """shared: resources shared by the links of a subdiagram. kept: closes what is opened.
+    def __init__(
+        self, live: LiveLink, shared: SharedResources, node: NodeOptions, kept: ExitStack
+    ) -> None:
+        """shared: resources shared by the links of a subdiagram. node: of the diagram. kept: closes
+        what is opened.
 
         Raises OSError.
         """
         self.live, self.name, self.way = live, live.name, live.way
         self.own = (live.link.way == "in") == (live.way == "receive")
+        self.node = node
         self.shared, self.frame, self.timeout = shared, live.link.frame, live.link.timeout
         self._frame = frame_struct(live.link.frame, live.fields())
         self._safe = None if live.link.safe is None else np.array(live.link.safe)
@@ -74,6 +84,10 @@ class OpenLink:
 
     def attach(self, carries: Carries, fd: int) -> None:
         self.struct.transport, self.struct.fd, self.struct.closed = carries, fd, fd < 0
+
+    def stamp_by(self, clock: Literal["system", "run"]) -> None:
+        self.struct.run_clock = clock == "run"
+        self.struct.epoch = time.time() - time.monotonic() if clock == "system" else 0.0
 
     def withdraw(self) -> None:
         library().sb_link_withdraw(ctypes.byref(self.struct))
@@ -149,12 +163,13 @@ class OpenLink:
 class Links:
     """The open links of a subdiagram. As a context manager it closes them.
 
-    receivers, senders: in the order of their blocks.
+    receivers, senders: in the order of their blocks. shared: what they share.
     """
 
-    def __init__(self, links: Sequence[OpenLink], kept: ExitStack) -> None:
+    def __init__(self, links: Sequence[OpenLink], shared: SharedResources, kept: ExitStack) -> None:
         self.receivers = tuple(link for link in links if link.way == "receive")
         self.senders = tuple(link for link in links if link.way == "send")
+        self.shared = shared
         self._kept = kept
 
     def __enter__(self) -> Links:
@@ -187,10 +202,11 @@ def open_links(diagram: Diagram, part: Subdiagram) -> Links:
     MissingExtraError if a library is not installed, NoCompilerError without a C compiler.
     """
     with ExitStack() as kept:
-        shared, opened, faults = _Shared(kept), [], []
+        shared, opened, faults = SharedResources(kept), [], []
+        node = node_options(diagram)
         for live in live_links(diagram, part):
             try:
-                opened.append(OpenLink(live, shared, kept))
+                opened.append(OpenLink(live, shared, node, kept))
             except MissingExtraError:
                 raise
             except OSError as error:
@@ -199,7 +215,27 @@ def open_links(diagram: Diagram, part: Subdiagram) -> Links:
                 faults += [_at(live, fault.message, diagram.places) for fault in error.faults]
         if faults:
             raise InputError(faults)
-        return Links(opened, kept.pop_all())
+        return Links(opened, shared, kept.pop_all())
+
+
+def node_options(diagram: Diagram) -> NodeOptions:
+    """The node of a diagram: `realtime: {ros: ...}`, its name and the environment."""
+    given = diagram.realtime.ros
+    return NodeOptions(
+        given.node or node_of(diagram.name),
+        given.namespace,
+        given.domain if given.domain is not None else _domain_of_environment(),
+        given.connect,
+        given.listen,
+        given.clock,
+    )
+
+
+def _domain_of_environment() -> int:
+    text = os.environ.get("ROS_DOMAIN_ID") or "0"
+    if not text.isdecimal() or int(text) > MOST_DOMAIN:
+        raise InputError(f"ROS_DOMAIN_ID is 0 to {MOST_DOMAIN}, not {brief(text)}")
+    return int(text)
 
 
 def _at(live: LiveLink, text: str, places: Mapping[str, Place], hint: str | None = None) -> Fault:

@@ -252,7 +252,7 @@ def _with_default(member: Member, text: str) -> Member:
     else:
         if not (text.startswith("[") and text.endswith("]")):
             raise _WrongError(f"the default of {member.name} is a list such as [0, 1]")
-        value = [_value(member.kind, part) for part in _listed(text[1:-1])]
+        value = tuple(_value(member.kind, part) for part in _listed(text[1:-1]))
         least = member.count if member.array == "array" else 0
         if len(value) < least or len(value) > (member.count or len(value)):
             raise _WrongError(f"{member.name} does not have {len(value)} elements")

@@ -15,6 +15,7 @@ from ipaddress import ip_address
 from typing import Any, ClassVar, Literal, Protocol
 
 from spart_blocks.base.errors import brief
+from spart_blocks.ros.graph import NodeOptions
 from spart_blocks.transports.frames import Frame
 
 LOOPBACK = "127.0.0.1"
@@ -29,12 +30,14 @@ class Carries(IntEnum):
 
 class LoopEnd(Protocol):
     """The end of a link in a running loop. way: receive or send. own: whether it is the end of
-    the block's side, otherwise its peer's. frame: of the link. timeout [s]: of the receiver.
+    the block's side, otherwise its peer's. frame: of the link. timeout [s]: of the receiver. node:
+    of the diagram among nodes of ROS.
     """
 
     way: Literal["receive", "send"]
     own: bool
     frame: Frame
+    node: NodeOptions
 
     def is_frame(self, data: bytes) -> bool:
         """Whether these bytes are a valid frame."""
@@ -48,6 +51,9 @@ class LoopEnd(Protocol):
 
     def shared(self, name: str, opening: Callable[[], AbstractContextManager[Any]]) -> Any:
         """An object that the links of a subdiagram share under a name; it is opened once."""
+
+    def stamp_by(self, clock: Literal["system", "run"]) -> None:
+        """Let a sender's times be those of the system's clock, or since the first step."""
 
     def attach(self, carries: Carries, fd: int) -> None:
         """Let the loop read or write a descriptor; -1 is none yet, of a stream or memory."""
@@ -69,6 +75,13 @@ class Endpoint(ABC):
     """The parameter of its blocks at which errors are reported."""
     needs_header: ClassVar[bool] = False
     """Whether frames are found in a stream by their headers."""
+    of_frame: ClassVar[str] = "frame.fields"
+    """The parameter that names the ports."""
+
+    @property
+    def frame(self) -> Frame | None:
+        """The frame of a transport whose blocks have no parameter `frame`."""
+        return None
 
     @abstractmethod
     def open(self, end: LoopEnd, kept: ExitStack) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,12 @@ MOST_FIELDS = 200
 TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "f32": "f",
          "f64": "d"}  # fmt: skip
 """The types of numbers, with the letters of Python's struct."""
+ALL_TYPES = {**TYPES, "bool": "?", "i64": "q", "u64": "Q", "stamp": "iI"}
+"""Those and the ones of messages of fixed shape, in the order of sb_type. A stamp is the sender's
+time in seconds and nanoseconds."""
+Piece = tuple[str, int, int, int, int]
+"""Elements of a field: type, count, offset [bytes], index in the flat array or -1, and index of
+the first element in the frame."""
 SEQUENCES = ("u8", "u16", "u32")
 CHECKSUMS = {"crc16": 2, "crc32": 4}
 """CRC-16/CCITT-FALSE (polynomial 0x1021, from 0xFFFF) and CRC-32 (IEEE 802.3): bytes."""
@@ -31,7 +38,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
 
 def size_of(type_name: str) -> int:
     """The bytes of a number of this type."""
-    return int(type_name[1:]) // 8
+    return struct.calcsize(f"<{ALL_TYPES[type_name]}")
 
 
 @dataclass(frozen=True)
@@ -70,9 +77,13 @@ class Frame:
     """The bytes of a packet, packed without padding in this order: header, sequence, time, fields,
     checksum over all bytes before it.
 
+    With a background it is a message of fixed shape behind the sequence: constant bytes, in which
+    the fields have their places and stamps are the sender's time.
+
     endian: of all but the header, which is bytes. header: the first bytes of each frame. sequence:
     the type of the frame counter; '' for none. time: whether the sender's time [s] follows as f64.
-    checksum: 'crc16', 'crc32' or ''.
+    checksum: 'crc16', 'crc32' or ''. background: of the message. places, stamps: the offsets in it
+    of each field and of each stamp [bytes].
     """
 
     fields: tuple[Field, ...]
@@ -81,13 +92,30 @@ class Frame:
     sequence: str = ""
     time: bool = False
     checksum: str = ""
+    background: bytes = b""
+    places: tuple[int, ...] = ()
+    stamps: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
         """Of the whole frame [bytes]."""
+        if self.background:
+            return len(self.whole_background)
         last = list(self.layout())[-1]
         sizes = {**dict.fromkeys(TYPES), **CHECKSUMS}
         return last.offset + last.count * (sizes[last.type] or size_of(last.type))
+
+    @property
+    def whole_background(self) -> bytes:
+        """The background behind zeros for the sequence; empty without a background."""
+        before = size_of(self.sequence) if self.sequence and self.background else 0
+        return bytes(before) + self.background
+
+    def stamp_pieces(self) -> Iterator[Piece]:
+        """The stamps for C."""
+        before = size_of(self.sequence) if self.sequence else 0
+        for place in self.stamps:
+            yield "stamp", 1, before + place, -1, 0
 
     @property
     def numbers(self) -> int:
@@ -96,7 +124,9 @@ class Frame:
 
     @property
     def format(self) -> str:
-        """The whole frame for Python's struct, as '<2sI7d'."""
+        """The whole frame for Python's struct, as '<2sI7d'; constants of a message are skipped."""
+        if self.background:
+            return self._format_of_message()
         text = "<" if self.endian == "little" else ">"
         text += f"{len(self.header)}s" if self.header else ""
         text += TYPES[self.sequence] if self.sequence else ""
@@ -105,12 +135,33 @@ class Frame:
             text += f"{'' if field.count is None else field.count}{TYPES[field.type]}"
         return text + {"": "", "crc16": "H", "crc32": "I"}[self.checksum]
 
+    def _format_of_message(self) -> str:
+        text, at = "<", 0
+        for row in self.layout():
+            gap = f"{row.offset - at}x" if row.offset > at else ""
+            text += f"{gap}{row.count if row.count > 1 else ''}{ALL_TYPES[row.type]}"
+            at = row.offset + row.count * size_of(row.type)
+        return f"{text}{self.size - at}x" if self.size > at else text
+
     def layout(self) -> Iterator[FrameRow]:
-        """The rows of the layout, from the first byte to the last."""
+        """The rows of the layout, from the first byte to the last; of a message its numbers and
+        stamps."""
+        if self.background:
+            yield from sorted(self._placed(), key=lambda row: row.offset)
+            return
         offset = 0
         for name, type_name, count, size in self._parts():
             yield FrameRow(offset, name, type_name, count)
             offset += size
+
+    def _placed(self) -> Iterator[FrameRow]:
+        if self.sequence:
+            yield FrameRow(0, "sequence", self.sequence, 1)
+        before = size_of(self.sequence) if self.sequence else 0
+        for field, place in zip(self.fields, self.places, strict=True):
+            yield FrameRow(before + place, field.name, field.type, field.numbers)
+        for k, place in enumerate(self.stamps):
+            yield FrameRow(before + place, f"stamp {k}", "stamp", 1)
 
     def _parts(self) -> Iterator[tuple[str, str, int, int]]:
         """Name, type, count and size of each item of the frame."""

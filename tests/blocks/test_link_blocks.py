@@ -75,6 +75,18 @@ def test_ports_are_the_fields_and_a_field_without_a_count_is_a_scalar():
     assert not any(port.optional for port in block.in_ports)
 
 
+def test_ports_of_a_message_are_its_rows_of_numbers():
+    bd = new_diagram("d")
+    block = bd.ROS_IN("cmd_vel", "geometry_msgs/Twist", name="command")
+    assert [(port.name, port.shape, port.optional) for port in block.in_ports] == [
+        ("linear", (3,), True),
+        ("angular", (3,), True),
+    ]
+    names = {"joints": ["a", "b"], "fields": {"q": "position", "t": "header.stamp.sec"}}
+    block = bd.ROS_OUT("joint_states", "sensor_msgs/JointState", **names, name="states")
+    assert [(port.name, port.shape) for port in block.out_ports] == [("q", (2,)), ("t", ())]
+
+
 def test_a_field_that_no_wire_reaches_is_zeros(tmp_path):
     path = tmp_path / "d.yaml"
     path.write_text("""

@@ -521,7 +521,7 @@ def test_functions_of_the_library_that_read_the_time_are_few(bdsim_runtime):
         node = Node(0, "b", object.__new__(kind.cls), kind.blockclass, (), (), ())
         if kind.blockclass == "function" and node.varies_between_ticks:
             found.add(kind.name)
-    links = {f"{link}_IN" for link in ("UDP", "TCP", "SERIAL", "SHM", "ZMQ", "MQTT")}
+    links = {f"{link}_IN" for link in ("UDP", "TCP", "SERIAL", "SHM", "ZMQ", "MQTT", "ROS")}
     formulas = {"FCN", "IF"}  # one without t declares it
     earth = {"ECI_ECEF", "ECEF_ECI", "MAGNETIC_FIELD"}
     assert found == {"GYRO_STEERING", *links, *formulas, *earth}

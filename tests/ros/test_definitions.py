@@ -48,7 +48,7 @@ def test_each_kind_of_field_is_read():
         ("header", "std_msgs/msg/Header", "", 0, 0, None),
         ("color", "std_msgs/msg/ColorRGBA", "", 0, 0, None),
         ("gain", "float32", "", 0, 0, 0.5),
-        ("pair", "int8", "array", 2, 0, [1, -2]),
+        ("pair", "int8", "array", 2, 0, (1, -2)),
         ("text", "string", "", 0, 0, "hello"),
     ]
 

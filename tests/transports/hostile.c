@@ -23,10 +23,16 @@ static const sb_field fields[] = {
     {SB_U8, 2, 7, 0, 0},   {SB_I8, 1, 9, 2, 2},   {SB_U16, 1, 10, -1, 3}, {SB_I16, 1, 12, 4, 4},
     {SB_U32, 1, 14, 5, 5}, {SB_I32, 1, 18, 6, 6}, {SB_F32, 2, 22, 7, 7},  {SB_F64, 1, 30, 9, 9}};
 static const unsigned char header[] = {0xA5, 0x5A, 0x00};
+static const sb_field of_message[] = {
+    {SB_BOOL, 1, 7, 0, 0},  {SB_I64, 1, 8, 1, 1},   {SB_U64, 1, 16, 2, 2},
+    {SB_I64, 1, 24, 4, 4},  {SB_U64, 1, 32, 5, 5},  {SB_F64, 2, 40, 6, 6},
+    {SB_BOOL, 1, 56, 8, 8}, {SB_STAMP, 1, 57, -1, 0}, {SB_F64, 1, 65, 9, 9}};
+static const unsigned char background[80] = {0, 0, 0, 0, 0, 0, 0, 1, [79] = 7};
 static const sb_frame frames[] = {
-    {42, 0, header, 3, 4, 0, SB_CRC32, 8, fields},
-    {40, 1, header, 3, 4, 0, SB_CRC16, 8, fields},
-    {38, 1, header, 3, 4, 0, SB_NO_CHECKSUM, 8, fields},
+    {42, 0, NULL, header, 3, 4, 0, SB_CRC32, 8, fields},
+    {40, 1, NULL, header, 3, 4, 0, SB_CRC16, 8, fields},
+    {38, 1, NULL, header, 3, 4, 0, SB_NO_CHECKSUM, 8, fields},
+    {80, 0, background, header, 3, 4, 0, SB_NO_CHECKSUM, 9, of_message},
 };
 static const double safe[10] = {-1e300, 1e300, 0.5, -0.5, 1e9, -1e9, 3e9, 1e39, -1e39, 1e308};
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import socket
@@ -10,6 +11,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
 import numpy as np
+import zenoh
 from free_ports import free_port
 
 import spart_blocks as sb
@@ -20,16 +22,20 @@ blocks:
   sensors:
     type: {kind}_IN
     {place_in}
-    frame: {{header: '0xA55A', fields: {{q: 2 f64}}, sequence: u32, checksum: crc16}}
+    {frame_in}
   actuators:
     type: {kind}_OUT
     {place_out}
-    frame: {{header: '0xA55B', fields: {{tau: 2 f32}}, sequence: u16, checksum: crc32}}
+    {frame_out}
     safe: {{tau: 0}}
   plant: {{type: INTEGRATOR, x0: [1, 2]}}
   ctrl: {{type: GAIN, K: -2}}
 wires: [plant -> sensors.q, sensors.q -> ctrl, ctrl -> actuators.tau, actuators.tau -> plant]
 """
+FRAMES = {
+    "frame_in": "frame: {header: '0xA55A', fields: {q: 2 f64}, sequence: u32, checksum: crc16}",
+    "frame_out": "frame: {header: '0xA55B', fields: {tau: 2 f32}, sequence: u16, checksum: crc32}",
+}
 LONGEST = 60.0
 """How long a test waits for what must come [s]: far longer than any machine needs."""
 
@@ -154,6 +160,23 @@ def _packet(data):
     return data[0] >> 4, data[2 : 2 + data[1]], data[2 + data[1] :]
 
 
+@contextmanager
+def router(_folder):
+    """A router of Zenoh, by which the two nodes find each other, as those of ROS do."""
+    address = f"tcp/127.0.0.1:{free_port()}"
+    config = zenoh.Config()
+    for path, value in {"mode": "router", "listen/endpoints": [address],
+                        "scouting/multicast/enabled": False}.items():  # fmt: skip
+        config.insert_json5(path, json.dumps(value))
+    with zenoh.open(config):
+        yield (
+            "topic: sensors\n    message: std_msgs/Float64MultiArray\n    fields: {q: 'data[2]'}",
+            "topic: actuators\n    message: std_msgs/Float32MultiArray\n"
+            "    fields: {tau: 'data[2]'}",
+            f"realtime: {{ros: {{connect: [{address}], listen: [tcp/127.0.0.1:0]}}}}\n",
+        )
+
+
 TRANSPORTS = {
     "udp": ("UDP", lambda _: ports("", "")),
     "tcp, the receivers listen": ("TCP", lambda _: ports("", "")),
@@ -163,12 +186,16 @@ TRANSPORTS = {
     "zmq, the senders bind": ("ZMQ", lambda _: ports("", "")),
     "zmq, the receivers bind": ("ZMQ", lambda _: ports("server: receiver", "server: receiver")),
     "mqtt": ("MQTT", broker),
+    "ros": ("ROS", router),
 }
 
 
-def load(tmp_path, kind, place_in, place_out):
+def load(tmp_path, kind, place_in, place_out, more=""):
+    """more: sections of the diagram."""
     path = tmp_path / "loop.yaml"
-    path.write_text(DIAGRAM.format(kind=kind, place_in=place_in, place_out=place_out))
+    frames = dict.fromkeys(FRAMES, "") if kind == "ROS" else FRAMES
+    text = DIAGRAM.format(kind=kind, place_in=place_in, place_out=place_out, **frames)
+    path.write_text(text + more)
     return sb.load(path)
 
 

@@ -13,6 +13,7 @@ import pytest
 from free_ports import free_port
 from link_transports import (
     DIAGRAM,
+    FRAMES,
     LONGEST,
     TRANSPORTS,
     arrives,
@@ -128,9 +129,10 @@ def test_a_tcp_peer_that_falls_silent_loses_its_place(tcp):
 
 
 def test_streams_need_a_header(tmp_path):
-    text = DIAGRAM.replace("header: '0xA55A', ", "")
+    frames = {**FRAMES, "frame_in": FRAMES["frame_in"].replace("header: '0xA55A', ", "")}
     path = tmp_path / "loop.yaml"
-    path.write_text(text.format(kind="TCP", place_in="port: 5005", place_out="port: 5006"))
+    places = {"place_in": "port: 5005", "place_out": "port: 5006"}
+    path.write_text(DIAGRAM.format(kind="TCP", **places, **frames))
     with pytest.raises(DiagramError, match="frame needs a header") as error:
         sb.load(path)
     assert error.value.faults[0].place.line == 7

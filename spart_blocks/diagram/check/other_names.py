@@ -153,6 +153,8 @@ Serial Receive: SERIAL_IN
 Serial Send: SERIAL_OUT
 MQTT Subscribe: MQTT_IN
 MQTT Publish: MQTT_OUT
+Subscribe: ROS_IN
+Publish: ROS_OUT
 Joint Space Motion Model, 6DOF: MULTIBODY
 Forward Dynamics: MULTIBODY_RATES FD FD_FIXED
 Inverse Dynamics: INVERSE_DYNAMICS ID FLOATING_ID

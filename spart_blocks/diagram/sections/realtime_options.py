@@ -4,11 +4,45 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, StrictBool
+from pydantic import AfterValidator, Field, PositiveFloat, StrictBool
 
 from spart_blocks.diagram.sections.section import Section
+from spart_blocks.ros.graph import MOST_DOMAIN, read_locator, read_namespace, read_node
 
 Policy = Literal["skip", "catch-up", "stop"]
+
+
+Locators = tuple[Annotated[str, AfterValidator(read_locator)], ...]
+
+
+class RosOptions(Section):
+    """The node that a diagram with links to ROS is among the others."""
+
+    node: Annotated[str, AfterValidator(read_node)] | None = Field(
+        None, description="its name; by default that of the diagram"
+    )
+    namespace: Annotated[str, AfterValidator(read_namespace)] = Field(
+        "/", description="its namespace, in which topics are that do not begin with /"
+    )
+    domain: Annotated[int, Field(strict=True, ge=0, le=MOST_DOMAIN)] | None = Field(
+        None, description="its domain; by default ROS_DOMAIN_ID of the environment, or 0"
+    )
+    connect: Locators = Field(
+        ("tcp/localhost:7447",),
+        description="addresses of a router or of peers that it connects to, now or when they start",
+    )
+    listen: Locators = Field(
+        ("tcp/localhost:0",),
+        description="addresses at which peers connect to it; 0: any free port",
+    )
+    clock: Literal["system", "run"] = Field(
+        "system",
+        description="what stamps tell: the system's clock, or the time since the first step, which "
+        "it publishes as /clock",
+    )
+
+
+_NODE = RosOptions.model_validate({})
 
 
 class RealtimeOptions(Section):
@@ -35,3 +69,4 @@ class RealtimeOptions(Section):
     cpu: Annotated[int, Field(strict=True, ge=0)] | None = Field(
         None, description="the processor that the loop stays on; by default any"
     )
+    ros: RosOptions = Field(default=_NODE, description="its node, if it has links to ROS")

@@ -13,6 +13,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+/* The largest doubles that are whole numbers of 64 bits. */
+#define MOST_I64 0x1.fffffffffffffp62
+#define MOST_U64 0x1.fffffffffffffp63
+
 /* Most attempts to read a frame in shared memory while it is being written. */
 #define ATTEMPTS 16
 
@@ -25,7 +29,7 @@
 static int size_of(sb_type type)
 {
     switch (type) {
-    case SB_U8: case SB_I8: return 1;
+    case SB_U8: case SB_I8: case SB_BOOL: return 1;
     case SB_U16: case SB_I16: return 2;
     case SB_U32: case SB_I32: case SB_F32: return 4;
     default: return 8;
@@ -53,6 +57,20 @@ static double limited(double value, double low, double high)
     return value > low ? (value < high ? value : high) : low; /* low for a NaN */
 }
 
+/* A time [s] as seconds and nanoseconds. */
+static void put_stamp(unsigned char *bytes, double time, int big_endian)
+{
+    double seconds = floor(limited(time, 0.0, INT32_MAX));
+    double rest = nearbyint(limited(time - seconds, 0.0, 1.0) * 1e9);
+
+    if (rest >= 1e9) {
+        seconds += 1.0;
+        rest = 0.0;
+    }
+    put(bytes, (uint64_t)limited(seconds, 0.0, INT32_MAX), 4, big_endian);
+    put(bytes + 4, (uint64_t)rest, 4, big_endian);
+}
+
 static void put_number(unsigned char *bytes, sb_type type, double value, int big_endian)
 {
     /* Two's complement in 64 bits, of which the low bytes are written. */
@@ -68,6 +86,14 @@ static void put_number(unsigned char *bytes, sb_type type, double value, int big
     case SB_I16: whole = (int64_t)nearbyint(limited(value, INT16_MIN, INT16_MAX)); break;
     case SB_U32: whole = (int64_t)nearbyint(limited(value, 0.0, UINT32_MAX)); break;
     case SB_I32: whole = (int64_t)nearbyint(limited(value, INT32_MIN, INT32_MAX)); break;
+    case SB_BOOL: whole = (int64_t)nearbyint(limited(value, 0.0, 1.0)); break;
+    case SB_I64: whole = (int64_t)nearbyint(limited(value, -0x1p63, MOST_I64)); break;
+    case SB_U64:
+        put(bytes, (uint64_t)nearbyint(limited(value, 0.0, MOST_U64)), 8, big_endian);
+        return;
+    case SB_STAMP:
+        put_stamp(bytes, value, big_endian);
+        return;
     case SB_F32:
         single = (float)limited(value, -(double)FLT_MAX, (double)FLT_MAX);
         memcpy(&half, &single, sizeof half);
@@ -94,6 +120,11 @@ static double get_number(const unsigned char *bytes, sb_type type, int big_endia
     case SB_I8: return (double)bits - (bits >> 7 ? 256.0 : 0.0);
     case SB_I16: return (double)bits - (bits >> 15 ? 65536.0 : 0.0);
     case SB_I32: return (double)bits - (bits >> 31 ? 4294967296.0 : 0.0);
+    case SB_BOOL: return bits ? 1.0 : 0.0;
+    case SB_I64: return bits >> 63 ? -(double)(~bits + 1u) : (double)bits;
+    case SB_U64: return (double)bits;
+    case SB_STAMP: return (double)get(bytes, 4, big_endian) +
+                          1e-9 * (double)get(bytes + 4, 4, big_endian);
     case SB_F32:
         half = (uint32_t)bits;
         memcpy(&single, &half, sizeof single);
@@ -168,6 +199,8 @@ int sb_frame_encode(const sb_frame *frame, const double *y, const double *safe,
 
     if (y && !all_finite(frame, y))
         return -1;
+    if (frame->background)
+        memcpy(bytes, frame->background, (size_t)frame->size);
     if (frame->header_size)
         memcpy(bytes, frame->header, (size_t)frame->header_size);
     put(bytes + frame->header_size, sequence, frame->sequence_size, big);
@@ -177,7 +210,7 @@ int sb_frame_encode(const sb_frame *frame, const double *y, const double *safe,
         const sb_field *field = &frame->fields[k];
         for (i = 0; i < field->count; i++)
             put_number(bytes + field->offset + i * size_of(field->type), field->type,
-                       number_to_send(field, i, y, safe), big);
+                       field->type == SB_STAMP ? time : number_to_send(field, i, y, safe), big);
     }
     if (frame->checksum)
         put(bytes + frame->size - (int)frame->checksum, sum_of(frame, bytes),
@@ -229,9 +262,11 @@ void sb_frame_decode(const sb_frame *frame, const unsigned char *bytes, double *
         *sequence = (uint32_t)get(bytes + frame->header_size, frame->sequence_size, big);
     if (time && frame->has_time)
         *time = get_number(bytes + frame->header_size + frame->sequence_size, SB_F64, big);
-    for (k = 0; u && k < frame->fields_count; k++) {
+    for (k = 0; k < frame->fields_count; k++) {
         const sb_field *field = &frame->fields[k];
-        if (field->place < 0)
+        if (time && field->type == SB_STAMP)
+            *time = get_number(bytes + field->offset, SB_STAMP, big);
+        if (!u || field->place < 0)
             continue;
         for (i = 0; i < field->count; i++)
             u[field->place + i] = get_number(
@@ -570,7 +605,8 @@ static int send_numbers(sb_link *link, double now, const double *y)
     int failed = 1;
 
     if (ready(link)) {
-        sb_frame_encode(link->frame, y, link->safe, link->sequence, now, link->buffer);
+        sb_frame_encode(link->frame, y, link->safe, link->sequence, now + link->epoch,
+                        link->buffer);
         failed = send_buffer(link);
     }
     link->sequence++; /* the receiver counts an unsent frame as lost */

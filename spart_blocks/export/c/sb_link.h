@@ -23,8 +23,13 @@ extern "C" {
  * or are dropped by the socket when its buffer is full. */
 #define SB_LINK_MOST 256
 
-/* Types of numbers in a frame. All of them are doubles in the arrays of a step. */
-typedef enum { SB_U8, SB_I8, SB_U16, SB_I16, SB_U32, SB_I32, SB_F32, SB_F64 } sb_type;
+/* Types of numbers in a frame. All of them are doubles in the arrays of a step. SB_STAMP is none of
+ * them: the sender's time as seconds (i32) and nanoseconds (u32). The types behind SB_F64 are in
+ * messages with a background alone. */
+typedef enum {
+    SB_U8, SB_I8, SB_U16, SB_I16, SB_U32, SB_I32, SB_F32, SB_F64,
+    SB_BOOL, SB_I64, SB_U64, SB_STAMP
+} sb_type;
 
 /* Numbers of one type that are contiguous in a frame, and in the step's array. */
 typedef struct {
@@ -39,10 +44,12 @@ typedef struct {
 typedef enum { SB_NO_CHECKSUM = 0, SB_CRC16 = 2, SB_CRC32 = 4 } sb_checksum;
 
 /* The layout of a frame, packed in this order:
- * header, sequence, time (f64), fields, checksum over all bytes before it. */
+ * header, sequence, time (f64), fields, checksum over all bytes before it.
+ * With a background it is a message of fixed shape instead: the fields are anywhere in it. */
 typedef struct {
     int size;                     /* of the whole frame [bytes], at most SB_FRAME_MOST */
     int big_endian;               /* for everything but the header, which is bytes */
+    const unsigned char *background; /* what is sent where no field is, size bytes; NULL: none */
     const unsigned char *header;  /* its first bytes, as they are sent */
     int header_size;              /* 0: none */
     int sequence_size;            /* bytes of its sequence number: 0 (none), 1, 2 or 4 */
@@ -87,6 +94,8 @@ typedef struct sb_link {
     const double *safe;    /* of a sender: a value for each number of the frame; NULL: there
                               are no safe values, and nothing is sent in place of outputs */
     double timeout;        /* of a receiver [s]: without a frame for longer it is stale */
+    double epoch;          /* of a sender: the time in its frames is CLOCK_MONOTONIC and this [s] */
+    int run_clock;         /* the loop sets the epoch, so that it is the time since its first step */
 
     sb_link_counts counts;
     int begun;             /* a frame was accepted, or sent */

@@ -170,11 +170,13 @@ static int sb_any_stale(const sb_loop *l, double now) {
   return k < l->nin;
 }
 
-/* Send the outputs, or the link's safe values if `safe` is set and it has them. */
-static void sb_send(sb_loop *l, int safe, double now) {
+/* Send the outputs, or the link's safe values if `safe` is set and it has them. time: of the run
+   [s]. */
+static void sb_send(sb_loop *l, int safe, double now, double time) {
   long long k;
   for (k = 0; k < l->nout; k++) {
     sb_link *link = l->out[k];
+    if (link->run_clock) link->epoch = time - now;
     if (safe && link->safe)
       sb_link_send_safe(link, now);
     else
@@ -247,7 +249,7 @@ static long long sb_step(sb_loop *l, long long due, long long now) {
   sb_take_status(l, l->model.output(l->model.state, l->u, p, l->y));
   computed = sb_now();
   if (l->ended == SB_NOT_FINITE) return computed - ready;
-  sb_send(l, stale || l->ended, sb_seconds(computed));
+  sb_send(l, stale || l->ended, sb_seconds(computed), (double)l->tick * l->model.period_s);
   sent = sb_now();
   sb_stream(l, &l->watched);
   sb_stream(l, &l->recorded);
@@ -306,7 +308,7 @@ static void sb_await(sb_loop *l) {
   for (;;) {
     sb_receive(l, sb_seconds(now));
     if (sb_all_heard(l)) break;
-    sb_send(l, 1, sb_seconds(now));
+    sb_send(l, 1, sb_seconds(now), 0.0);
     while (sb_deadline(l, tick) <= now) tick++;
     sb_wait(l, sb_deadline(l, tick), &now);
     if (!l->ended && l->ticks >= 0 && tick > l->ticks && tick > least) l->ended = SB_UNHEARD;
