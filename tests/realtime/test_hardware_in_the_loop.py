@@ -20,7 +20,9 @@ ATTEMPTS = 4
 def script():
     spec = importlib.util.spec_from_file_location("hardware_in_the_loop", SCRIPT)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SCRIPT.parent)  # the script uses others of its folder
+        spec.loader.exec_module(module)
     return module
 
 
