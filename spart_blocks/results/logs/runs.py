@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from io import BytesIO
 from math import prod
 from pathlib import Path
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.results.archives import ArrayReader
 from spart_blocks.results.archives import opened as opened_archive
-from spart_blocks.results.logs.decoding import decoder
+from spart_blocks.results.logs.decoding import Decode, decoder
 from spart_blocks.results.logs.files import opened_mcap
+from spart_blocks.results.logs.log import Channel
 from spart_blocks.results.logs.mcap_log import McapLog
 from spart_blocks.results.logs.signals import RecordedSignals
 from spart_blocks.results.packed import (
@@ -78,26 +80,78 @@ def _arrays(
 ) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
     """The times of a run, and its signals and states by name."""
     names = {channel: name for name, channel in known.channels.items()}
-    decoders = {channel: decoder(channel) for channel in names}
-    rows = {channel: (array("d"), array("d")) for channel in names}
+    waiting = {channel: _Messages() for channel in names}
     left = max_bytes
     for channel, _, data in log.messages(names.keys()):
         left -= 8 + len(data)
         if left < 0:
             raise InputError(f"its signals have more than {max_bytes:,} bytes")
-        message = decoders[channel](data)
-        times, numbers = rows[channel]
-        times.append(message.t)
-        value = message.value
-        numbers.extend([value] if isinstance(value, float) else value)
+        waiting[channel].add(data)
+    rows = {channel: waiting.pop(channel).rows(channel) for channel in names}
     t = _common([times for times, _ in rows.values()], log.whole)
     return t, {
-        name: _of_numbers(name, known, np.array(rows[channel][1]), len(rows[channel][0]))[: len(t)]
+        name: _of_numbers(name, known, rows[channel][1], len(rows[channel][0]))[: len(t)]
         for channel, name in names.items()
     }
 
 
-def _common(times: Sequence[Sequence[float]], whole: bool) -> NDArray[Any]:
+@dataclass
+class _Messages:
+    """The bytes of a channel's messages, one after another, and the size of each."""
+
+    data: bytearray = field(default_factory=bytearray)
+    sizes: array[int] = field(default_factory=lambda: array("Q"))
+
+    def add(self, message: bytes) -> None:
+        self.data += message
+        self.sizes.append(len(message))
+
+    def rows(self, channel: Channel) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The times (k,) and the numbers of all messages together."""
+        return self._alike() or self._decoded(decoder(channel))
+
+    def _alike(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """The numbers of messages that have theirs at the same places, as a recording writes them;
+        None for others."""
+        size = self.sizes[0] if self.sizes else 0
+        head = _head(size)
+        if head is None or self.sizes.count(size) < len(self.sizes):
+            return None
+        table = np.frombuffer(self.data, np.uint8).reshape(-1, size)
+        start = 9 + len(head)
+        if (table[:, 0] != 0x09).any() or (table[:, 9:start] != list(head)).any():
+            return None
+        t, numbers = (np.ascontiguousarray(part).view("<f8") for part in
+                      (table[:, 1:9], table[:, start:]))  # fmt: skip
+        return t.ravel(), numbers.ravel()
+
+    def _decoded(self, decode: Decode) -> tuple[NDArray[Any], NDArray[Any]]:
+        times, numbers, start = array("d"), array("d"), 0
+        for size in self.sizes:
+            message = decode(bytes(self.data[start : start + size]))
+            times.append(message.t)
+            value = message.value
+            numbers.extend([value] if isinstance(value, float) else value)
+            start += size
+        return np.array(times), np.array(numbers)
+
+
+def _head(size: int) -> bytes | None:
+    """What stands between time and numbers in a message of this size: the tag of one number, or
+    that of packed ones and their size; None if no such message has this size."""
+    if size == 18:
+        return b"\x11"
+    for length in range(1, 6):
+        rest = size - 10 - length
+        coded = bytes(
+            (rest >> 7 * k) & 0x7F | (0x80 if k < length - 1 else 0) for k in range(length)
+        )
+        if rest >= 0 and rest % 8 == 0 and 7 * (length - 1) <= rest.bit_length() <= 7 * length:
+            return b"\x12" + coded
+    return None
+
+
+def _common(times: Sequence[NDArray[Any]], whole: bool) -> NDArray[Any]:
     """The times of the rows, which all signals have: of a file without its end, up to where each
     is there. Raises InputError where they differ."""
     count = min(map(len, times), default=0)
