@@ -57,7 +57,8 @@ def write_numbers(path, **topics):
 
 
 def write_bag(path, times, kind):
-    """A bag of a kind: bag, db3, folder (of .mcap files), packed (each message), mcap1 or mcap2."""
+    """A bag of a kind: bag, db3, folder (of .mcap files), packed (each message),
+    packed-whole, mcap1 or mcap2."""
     if kind in ("mcap1", "mcap2"):
         return _mcap(path / "log.mcap", times, ROS1 if kind == "mcap1" else ROS2)
     store = ROS1 if kind.startswith("bag") else ROS2
@@ -68,8 +69,9 @@ def write_bag(path, times, kind):
     else:
         plugin = StoragePlugin.MCAP if kind == "folder" else StoragePlugin.SQLITE3
         writer = Writer2(path / "bag", version=9, storage_plugin=plugin)
-        if kind == "packed":
-            writer.set_compression(CompressionMode.MESSAGE, CompressionFormat.ZSTD)
+        if kind.startswith("packed"):
+            mode = CompressionMode.MESSAGE if kind == "packed" else CompressionMode.FILE
+            writer.set_compression(mode, CompressionFormat.ZSTD)
     made = {}
     with writer:
         for topic, logged, message in messages(store, times):

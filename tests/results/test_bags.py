@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from bag_writing import EPOCH, LATE, write_bag
 
-from spart_blocks.base.errors import InputError
+from spart_blocks.base.errors import InputError, MissingExtraError
 from spart_blocks.results.recordings import read_recording
 
 T = np.arange(9) / 8
-KINDS = ["bag", "bag-bz2", "bag-lz4", "db3", "folder", "packed", "mcap1", "mcap2"]
+KINDS = ["bag", "bag-bz2", "bag-lz4", "db3", "folder", "packed", "packed-whole", "mcap1", "mcap2"]
 FIELDS = {
     "/joint_states.position": np.column_stack([T, np.sin(T)]),
     "/joint_states.position[1]": np.sin(T),
@@ -90,6 +92,14 @@ def test_a_file_that_is_no_bag_is_told(tmp_path, name):
     (tmp_path / "a.bag").write_text("text")
     with pytest.raises(InputError, match=name):
         read_recording(tmp_path / name, ["/a.b"])
+
+
+def test_a_package_that_is_missing_is_named_with_the_extra(tmp_path, monkeypatch):
+    bag, log = write_bag(tmp_path, T, "bag"), write_bag(tmp_path, T, "mcap2")
+    for path, module in ((bag, "rosbags.rosbag1.reader"), (log, "mcap.records")):
+        monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(MissingExtraError, match=rf"{module.split('.')[0]}.*\n.*\[mcap\]"):
+            read_recording(path, ["/level.data"])
 
 
 def test_a_bag_of_ros_2_without_definitions_has_the_standard_ones(tmp_path):

@@ -15,7 +15,7 @@ import zstandard
 from bag_writing import write_bag
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from mcap.writer import Writer
+from mcap.writer import CompressionType, Writer
 from mcap_writing import message_class, write_json, write_run
 
 from spart_blocks.base.errors import InputError, SpartWarning
@@ -156,6 +156,33 @@ def test_a_chunk_without_its_checksum_is_refused(tmp_path):
     path = raw_mcap(tmp_path / "a.mcap", chunk(b"", data, len(data), zlib.crc32(data) ^ 1))
     with pytest.raises(InputError, match="checksum"):
         read_recording(path, ["/a.x"])
+
+
+def test_topics_that_are_not_asked_for_are_not_unpacked(tmp_path):
+    """The chunk of another topic is damaged, and its type is none."""
+    path = tmp_path / "log.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file, chunk_size=1, compression=CompressionType.NONE)
+        writer.start()
+        bad = writer.register_schema("my/msg/Bad", "ros2msg", b"what is this")
+        other = writer.register_channel("/other", "cdr", bad)
+        wanted = writer.register_channel("/a", "json", 0)
+        for k in range(3):
+            writer.add_message(other, k, b"other" * 9, k)
+            writer.add_message(wanted, k, b'{"x": 1}', k)
+        writer.finish()
+    path.write_bytes(path.read_bytes().replace(b"otherother", b"OTHERother"))
+    assert read_recording(path, ["/a.x"])["/a.x"].values.tolist() == [1, 1, 1]
+    with pytest.raises(InputError, match="checksum"):
+        read_recording(path, ["/other.x"])
+
+
+def test_files_of_a_folder_that_unpack_to_very_much_are_refused(tmp_path, monkeypatch):
+    folder = write_bag(tmp_path, T, "packed-whole")
+    monkeypatch.setattr(limits, "_MOST_IN_ALL", 1000)
+    monkeypatch.setattr(limits, "_MOST_TIMES", 1)
+    with pytest.raises(InputError, match="far more bytes than it has"):
+        read_recording(folder, ["/level.data"])
 
 
 def test_more_numbers_than_the_most_are_refused(tmp_path, monkeypatch):

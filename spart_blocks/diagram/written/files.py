@@ -149,7 +149,8 @@ def existing(
     try:
         if not path.is_file():
             problem = "is not a file" if path.exists() else "does not exist"
-            faults.append(Fault(f"{given} {problem}", place, f"looked for {path}"))
+            hint = "it is a folder: name a file in it" if path.is_dir() else f"looked for {path}"
+            faults.append(Fault(f"{given} {problem}", place, hint))
         elif path.stat().st_size > most:
             faults.append(Fault(f"{given} is larger than {most} bytes", place))
         else:

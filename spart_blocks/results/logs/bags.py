@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError, optional
@@ -100,20 +101,32 @@ class Folder:
                 yield channel, logged, self._unpack(data) if self._unpack else data
 
 
-def ros2_folder(path: Path, open_file: Callable[[Path], Log]) -> Folder:
-    """A folder of ROS 2. open_file: opens one of its files."""
+def ros2_folder(path: Path, stack: ExitStack, open_file: Callable[[Path], Log]) -> Folder:
+    """A folder of ROS 2. open_file: opens one of its files. stack: what closes them."""
     from spart_blocks.base.document import mapping_at, read_document
 
     about = mapping_at(read_document(path / METADATA).data, "rosbag2_bagfile_information")
     names = about.get("relative_file_paths")
     if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
         raise InputError(f"{METADATA} names no files; it is no folder of ROS 2")
-    mode = str(about.get("compression_mode") or "none").lower()
-    if mode not in ("", "none", "message"):
-        hint = "unpack it: ros2 bag convert, or zstd -d FILE, without compression_mode"
-        raise InputError(Fault(f"its files are packed as a whole ({mode[:40]})", hint=hint))
     files = [path / PurePosixPath(name).name for name in names]
-    packed = str(about.get("compression_format") or "")
     unpack = Unpacker(sum(file.stat().st_size for file in files))
+    mode = str(about.get("compression_mode") or "none").lower()
+    packed = str(about.get("compression_format") or "")
+    if mode == "file":
+        files = _unpacked_files(files, packed, unpack, stack)
     each = partial(unpack, packed) if mode == "message" else None
     return Folder([open_file(file) for file in files], each)
+
+
+def _unpacked_files(
+    files: Sequence[Path], packed: str, unpack: Unpacker, stack: ExitStack
+) -> list[Path]:
+    """Files that are packed as a whole, unpacked into a folder that the stack removes."""
+    if packed != "zstd":
+        raise InputError(f"its files are packed by {packed[:40]!r}; zstd is read")
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="spart_blocks-")))
+    for file in files:
+        with file.open("rb") as source, (folder / file.stem).open("wb") as target:
+            unpack.file(source, target)
+    return [folder / file.stem for file in files]

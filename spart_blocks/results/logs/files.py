@@ -27,7 +27,7 @@ def read_messages(path: Path, names: Sequence[str], time: str) -> dict[str, Samp
     with _refused(path), ExitStack() as stack:
         folder = path.parent if path.name == METADATA else path
         one = partial(_log, stack=stack)
-        log = ros2_folder(folder, one) if folder.is_dir() else one(path)
+        log = ros2_folder(folder, stack, one) if folder.is_dir() else one(path)
         return read_log(log, names, time)
 
 

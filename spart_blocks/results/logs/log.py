@@ -5,7 +5,7 @@ from __future__ import annotations
 import bz2
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import IO, Protocol
 
 from spart_blocks.base.errors import InputError, optional
 
@@ -67,10 +67,21 @@ class Unpacker:
         raw = _unpacked(compression, data, most + 1)
         if len(raw) > most:
             raise InputError(f"a part unpacks to more than {most:,} bytes")
-        self._left -= len(raw)
+        self._took(len(raw))
+        return raw
+
+    def file(self, packed: IO[bytes], target: IO[bytes]) -> None:
+        """Unpack a whole file that zstd has packed."""
+        zstd = optional("zstandard", "zstandard", EXTRA, PURPOSE)
+        reader = zstd.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+        while piece := reader.read(_PIECE):
+            self._took(len(piece))
+            target.write(piece)
+
+    def _took(self, count: int) -> None:
+        self._left -= count
         if self._left < 0:
             raise InputError("it unpacks to far more bytes than it has")
-        return raw
 
 
 def _unpacked(compression: str, data: bytes, most: int) -> bytes:
