@@ -103,3 +103,14 @@ def _mcap(path, times, store):
             writer.add_message(made[topic], logged, bytes(encode(message, name)), logged)
         writer.finish()
     return path
+
+
+def write_plain(path, topic, definition, data, kind="my/msg/A"):
+    """An MCAP file with one message of ROS 2, of these bytes and of a type so defined."""
+    with path.open("wb") as file:
+        writer = McapWriter(file)
+        writer.start()
+        schema = writer.register_schema(kind, "ros2msg", definition.encode())
+        writer.add_message(writer.register_channel(topic, "cdr", schema), 0, data, 0)
+        writer.finish()
+    return path

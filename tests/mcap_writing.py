@@ -58,10 +58,10 @@ def write_run(results, path, epoch=0, finish=True, compression=CompressionType.Z
     return path
 
 
-def write_json(path, **topics):
+def write_json(path, compression=CompressionType.ZSTD, enable_crcs=True, **topics):
     """Messages as JSON: topic to (times [s], list of messages); `_` in front stands for `/`."""
     with path.open("wb") as file:
-        writer = Writer(file)
+        writer = Writer(file, compression=compression, enable_crcs=enable_crcs)
         writer.start()
         for topic, (times, messages) in topics.items():
             channel = writer.register_channel(topic.replace("_", "/", 1), "json", 0)

@@ -12,7 +12,7 @@ import lz4.frame
 import numpy as np
 import pytest
 import zstandard
-from bag_writing import write_bag
+from bag_writing import write_bag, write_plain
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from mcap.writer import CompressionType, Writer
@@ -192,14 +192,7 @@ def test_more_numbers_than_the_most_are_refused(tmp_path, monkeypatch):
         read_recording(path, ["/a.x"])
 
 
-def ros(path, definition, kind="my/msg/A", data=b"\0\1\0\0" + bytes(16)):
-    with path.open("wb") as file:
-        writer = Writer(file)
-        writer.start()
-        schema = writer.register_schema(kind, "ros2msg", definition.encode())
-        writer.add_message(writer.register_channel("/a", "cdr", schema), 0, data, 0)
-        writer.finish()
-    return path
+DATA = b"\0\1\0\0" + bytes(16)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +210,7 @@ def ros(path, definition, kind="my/msg/A", data=b"\0\1\0\0" + bytes(16)):
 )
 def test_a_hostile_definition_is_refused(tmp_path, definition, told):
     with pytest.raises(InputError, match=told):
-        read_recording(ros(tmp_path / "a.mcap", definition), ["/a.x"])
+        read_recording(write_plain(tmp_path / "a.mcap", "/a", definition, DATA), ["/a.x"])
 
 
 @pytest.mark.parametrize(
@@ -225,7 +218,7 @@ def test_a_hostile_definition_is_refused(tmp_path, definition, told):
 )
 def test_a_name_that_would_become_code_is_refused(tmp_path, kind):
     with pytest.raises(InputError):
-        read_recording(ros(tmp_path / "a.mcap", "float64 x", kind), ["/a.x"])
+        read_recording(write_plain(tmp_path / "a.mcap", "/a", "float64 x", DATA, kind), ["/a.x"])
 
 
 @pytest.mark.parametrize(

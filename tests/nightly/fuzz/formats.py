@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from fuzz import commands, conversions, diagrams, fmus, live, npz, projects, robots, tables, urdf
+from fuzz import (
+    commands,
+    conversions,
+    diagrams,
+    fmus,
+    live,
+    logs,
+    npz,
+    projects,
+    robots,
+    tables,
+    urdf,
+)
 from fuzz.cases import Format
 
-MODULES = (diagrams, projects, robots, urdf, npz, fmus, tables, commands, live, conversions)
+MODULES = (diagrams, projects, robots, urdf, npz, fmus, tables, logs, commands, live, conversions)
 FORMATS: tuple[Format, ...] = tuple(module.FORMAT for module in MODULES)
