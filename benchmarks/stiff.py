@@ -1,5 +1,6 @@
 """Stiff problems by Rodas5P, against CVODE in C of its own (dense, or KLU for the rod), and against
-SciPy's Radau: work at equal error. CVODE has the same compiled rates and exact Jacobians.
+SciPy's Radau: work at equal error. CVODE has the same compiled rates and exact Jacobians, and where
+rates jump it finds the place and begins anew there, as we do.
 
 Needs SUNDIALS with KLU: apt-get install libsundials-dev libsuitesparse-dev.
 
@@ -13,18 +14,21 @@ import subprocess
 import tempfile
 import time
 import warnings
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import bdsim
 import casadi as ca
 import numpy as np
 from scipy.integrate import solve_ivp
 from side_by_side import arguments, keep
-from stiff_problems import PROBLEMS, Equations, Problem, heat_rod
+from stiff_problems import PROBLEMS, Problem, diagram, heat_rod
 
 import spart_blocks as sb
+from spart_blocks.program import Program
+from spart_blocks.program.c.machine_code import c_source
 from spart_blocks.program.linearised import linearised
 from spart_blocks.run.engines.compiled import CompiledLoop
 
@@ -34,9 +38,37 @@ DENSE_MOST = 100
 """Above this number of states CVODE solves by KLU."""
 
 
-EXPLICIT = ("ring_modulator", "heat_rod_1000")
+EXPLICIT = ("ring_modulator", "heat_rod_1000", "delta_contact")
 """The references of these take less time by explicit steps, since their Jacobians are large or
 change all the time."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program to be run until T [s]. absolute: the part of rtol that is atol."""
+
+    name: str
+    program: Program
+    T: float
+    absolute: float = 1e-2
+
+    def end(self, results: sb.Results) -> Any:
+        """The continuous states at the end."""
+        names = (slot.name for slot in self.program.states)
+        return np.concatenate([results[f"states.{name}"][-1].ravel() for name in names])
+
+
+def of_equations(problem: Problem) -> Case:
+    return Case(problem.name, sb.trace(diagram(problem)), problem.T, problem.absolute)
+
+
+def delta_contact() -> Case:
+    program = sb.trace(sb.load(Path(__file__).with_name("delta_contact.yaml")))
+    return Case("delta_contact", program, program.run.T)
+
+
+CASES = {one.name: partial(of_equations, one) for one in (*PROBLEMS, ROD)}
+CASES["delta_contact"] = delta_contact
 
 
 class Timed:
@@ -59,18 +91,27 @@ class Timed:
         CompiledLoop._advance = self.advance  # type: ignore[method-assign]
 
 
-def cvode(program: Any, folder: Path) -> Any:
+def cvode(program: Program, folder: Path) -> Any:
     """CVODE's C for a program: go(x, p, T, rtol, atol, steps) -> seconds."""
-    arguments = program.rates.sx_in()
-    J = ca.jacobian(program.rates(*arguments), arguments[1])
-    rates = ca.Function("program_rates", arguments, [program.rates(*arguments)])
-    jacobian = ca.Function("program_jacobian", arguments, [ca.vertcat(*J.nonzeros())])
-    generator = ca.CodeGenerator("functions", {"casadi_int": "long long"})
-    for one in (rates, jacobian):
-        generator.add(one)
-    n, found = len(program.x0), J.sparsity()
-    room = max(f.sz_w() + f.sz_iw() for f in (rates, jacobian))
-    defines = {"STATES": n, "NONZEROS": J.nnz(), "LARGEST": room, "SPARSE": int(n > DENSE_MOST)}
+    arguments, linear = program.rates.sx_in(), linearised(program)
+    found, n = program.rates.jac_sparsity(0, 1), len(program.x0)
+    rows = np.repeat(linear.order, np.diff(linear.starts))
+    places = zip(rows.tolist(), np.array(linear.order)[list(linear.columns)].tolist(), strict=True)
+    place_of = {pair: k for k, pair in enumerate(places)}
+    entries = [place_of[pair] for pair in zip(*found.get_triplet(), strict=True)]
+    bends = [k for k, crossing in enumerate(program.crossings) if crossing.kind == "bend"]
+    columns = {
+        "rates": program.rates(*arguments),
+        "jacobian": linear.function(*arguments)[entries],
+        "roots": program.watched(*arguments)[bends] if bends else ca.SX(0),
+    }
+    functions = [
+        ca.Function(f"program_{name}", arguments, [ca.densify(one)], program.rates.name_in(), ["y"])
+        for name, one in columns.items()
+    ]
+    room = max(f.sz_w() + f.sz_iw() for f in functions)
+    defines = {"STATES": n, "NONZEROS": found.nnz(), "LARGEST": room, "SPARSE": int(n > DENSE_MOST)}
+    defines["ROOTS"] = len(bends)
     tables = {"column_starts": found.colind(), "row_numbers": found.row()}
     parts = [f"#define {name} {value}" for name, value in defines.items()]
     parts += [
@@ -79,7 +120,7 @@ def cvode(program: Any, folder: Path) -> Any:
     ]
     text = Path(__file__).with_name("stiff_cvode.c").read_text("utf-8")
     source = folder / f"{program.name}.c"
-    source.write_text("\n".join([generator.dump(), *parts, text]), "utf-8")
+    source.write_text("\n".join([c_source(functions), *parts, text]), "utf-8")
     library = source.with_suffix(".so")
     solvers = ["cvode", "nvecserial", "sunlinsolklu", "sunlinsoldense"]
     solvers += ["sunmatrixdense", "sunmatrixsparse"]
@@ -95,13 +136,14 @@ def pointer(values: Any) -> Any:
     return values.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
 
 
-def reference(problem: Problem, program: Any) -> Any:
+def reference(problem: Case) -> Any:
     """The states at the end, far more exact than any result compared."""
+    program = problem.program
     if problem.name in EXPLICIT:
         options = {"T": problem.T, "rtol": 1e-13, "atol": 1e-13 * problem.absolute}
         with warnings.catch_warnings(action="ignore"):  # it is told that the problem is stiff
             results = sb.simulate(program, solver="DOP853", every=problem.T, **options)
-        return results["states.eq"][-1]
+        return problem.end(results)
     slope, found = program.rates, linearised(program)
     xd, p = program.xd0, program.p
     solution = solve_ivp(
@@ -116,15 +158,10 @@ def reference(problem: Problem, program: Any) -> Any:
     return solution.y[:, -1]
 
 
-def measured(problem: Problem, quick: bool, folder: Path) -> dict[str, float]:
+def measured(problem: Case, quick: bool, folder: Path) -> dict[str, float]:
     """Print work at equal error. Returns the figures to keep: ratios of CVODE's times to ours."""
-    sim = bdsim.BDSim(
-        packages="spart_blocks", sysargs=False, graphics=False, toolboxes=False, banner=False
-    )
-    bd = sim.blockdiagram(name=problem.name)
-    Equations(problem, bd=bd, name="eq")
-    program = sb.trace(bd)
-    go, best = cvode(program, folder), reference(problem, program)
+    program = problem.program
+    go, best = cvode(program, folder), reference(problem)
     repeats = 3 if quick else 9
 
     def error(x: Any) -> float:
@@ -137,7 +174,7 @@ def measured(problem: Problem, quick: bool, folder: Path) -> dict[str, float]:
             with Timed() as timed:
                 results = sb.simulate(program, solver="Rodas5P", every=problem.T, **options)
             times.append(timed.seconds)
-        return error(results["states.eq"][-1]), median(times[1:]), results.info["steps"]
+        return error(problem.end(results)), median(times[1:]), results.info["steps"]
 
     def theirs(rtol: float) -> tuple[float, float, int]:
         times, steps = [], ctypes.c_long()
@@ -146,6 +183,8 @@ def measured(problem: Problem, quick: bool, folder: Path) -> dict[str, float]:
             numbers = (problem.T, rtol, rtol * problem.absolute)
             given = [ctypes.c_double(v) for v in numbers]
             times.append(go(pointer(x), pointer(program.p), *given, ctypes.byref(steps)))
+        if program.project is not None:
+            x = np.array(program.project(problem.T, x, program.xd0, program.p)).ravel()
         return error(x), median(times[1:]), steps.value
 
     def radau(rtol: float) -> float:
@@ -177,9 +216,9 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as made:
-        for one in (*PROBLEMS, ROD):
-            if not asked.names or one.name in asked.names:
-                figures |= measured(one, asked.quick, Path(made))
+        for name, case in CASES.items():
+            if not asked.names or name in asked.names:
+                figures |= measured(case(), asked.quick, Path(made))
     if asked.keep and not asked.names:
         small = [f"{one.name} {{}}" for one in PROBLEMS]
         figures["least ratio"] = min(figures[name.format("least ratio")] for name in small)

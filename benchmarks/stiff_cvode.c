@@ -45,6 +45,11 @@ static int jacobian_of(realtype t, N_Vector x, N_Vector f, SUNMatrix J, void *us
   return 0;
 }
 
+static int roots_of(realtype t, N_Vector x, realtype *out, void *user) {
+  (void)user;
+  return call(program_roots, t, N_VGetArrayPointer(x), out);
+}
+
 double go(double *x, const double *p, double T, double rtol, double atol, long *steps) {
   SUNContext context;
   struct timespec begun, ended;
@@ -62,10 +67,19 @@ double go(double *x, const double *p, double T, double rtol, double atol, long *
   CVodeSetJacFn(solver, jacobian_of);
   CVodeSetMaxNumSteps(solver, 10000000);
   CVodeSetStopTime(solver, T);
+  if (ROOTS) CVodeRootInit(solver, ROOTS, roots_of);
   clock_gettime(CLOCK_MONOTONIC, &begun);
-  int flag = CVode(solver, T, state, &t, CV_NORMAL);
+  int flag;
+  long before = 0;
+  *steps = 0;
+  while ((flag = CVode(solver, T, state, &t, CV_NORMAL)) == CV_ROOT_RETURN) {
+    CVodeGetNumSteps(solver, &before);
+    *steps += before;
+    CVodeReInit(solver, t, state);
+  }
   clock_gettime(CLOCK_MONOTONIC, &ended);
-  CVodeGetNumSteps(solver, steps);
+  CVodeGetNumSteps(solver, &before);
+  *steps += before;
   if (flag < 0) *steps = flag;
   CVodeFree(&solver);
   SUNLinSolFree(linear);

@@ -53,7 +53,7 @@ class Equations(ContinuousBlock):
 
 def diagram(problem: Problem) -> Any:
     """The problem as a diagram with the one block `eq`."""
-    bd = sb.blockdiagram(name=problem.name)
+    bd = sb.new_diagram(problem.name)
     Equations(problem, bd=bd, name="eq")
     return bd
 

@@ -12,7 +12,7 @@ import casadi as ca
 from spart_blocks.base.tableaus import Tableau
 from spart_blocks.gradients.seeded import Seeded, seeded
 from spart_blocks.program.c.compiler import loaded_library
-from spart_blocks.program.c.text import header, macros
+from spart_blocks.program.c.text import header, macros, with_headers
 from spart_blocks.run.constants import INSIDE, LENGTHEN, SAFETY_OF_STEPS, SHORTEN
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.tape import HEAD
@@ -157,7 +157,8 @@ def _source(kind: Kind, equations: Equations, made: Sequence[Seeded], lanes: int
     }
     called = dict.fromkeys(text for one in made for text in one.called)
     texts = [*called, *(one.text for one in made), *_choices(kind, equations)]
-    around = header("gradients/c/seeds.h"), header(f"gradients/c/{kind}_rows.h")
+    names = ("seeds", f"{kind}_rows")
+    around = [with_headers(header(f"gradients/c/{name}.h")) for name in names]
     return "\n".join([macros(defined), around[0], *texts, around[1]])
 
 

@@ -14,20 +14,11 @@ from typing import Any
 import casadi as ca
 
 from spart_blocks.program.c.called import called_texts
-from spart_blocks.program.c.dialects import DOUBLE, UnknownOperationError
+from spart_blocks.program.c.dialects import DOUBLE, SEEDS, UnknownOperationError
 from spart_blocks.program.c.functions import Argument, c_of_values, result, vector
 from spart_blocks.program.c.values import Value, needed, values_of
 
 _POINT = replace(DOUBLE, pointer="*restrict ", longest=5000, piece=2000)
-_SEEDS = replace(
-    _POINT,
-    real="sb_seeds",
-    everywhere="SB_ALL_SEEDS({})",
-    operations={**DOUBLE.operations, ca.OP_IF_ELSE_ZERO: "sb_seeds_if({}, {})"},
-    loads=False,
-    room="sb_seeds *restrict room",
-)
-"""Numbers of several seeds. What does not depend on seeds is a double in the array `w`."""
 _LINEAR = {
     *(ca.OP_ADD, ca.OP_SUB, ca.OP_NEG, ca.OP_TWICE, ca.OP_MUL, ca.OP_DIV, ca.OP_IF_ELSE_ZERO),
     *(ca.OP_CALL, ca.OP_ASSIGN, ca.OP_INPUT),
@@ -68,18 +59,18 @@ def _seeded(name: str, function: Any, seeds: Collection[int]) -> Seeded:
     along = [k for k in range(len(sizes)) if k in seeds]
     values, count = values_of(function), function.numel_out(0)
     fixed, varying, room = _parted(values, count, primal, along)
-    given = [*(vector(*sizes[k], _SEEDS) for k in along), vector("w", room, _POINT)]
+    given = [*(vector(*sizes[k], SEEDS) for k in along), vector("w", room, _POINT)]
     to = [result(range(count), _POINT, "value"), result(range(room), _POINT, "w")]
     out = Argument(
         tuple(text for one in to for text in one.declared),
         tuple(entry for one in to for entry in one.entries),
     )
-    changed = result(range(function.numel_out(1)), _SEEDS)
+    changed = result(range(function.numel_out(1)), SEEDS)
     point = [vector(*sizes[k], _POINT) for k in primal]
     loops = len(values) > _LONG
     texts = [
         c_of_values(f"{name}_point", fixed, point, out, _POINT, loops=loops),
-        c_of_values(f"{name}_seeds", varying, given, changed, _SEEDS, loops=loops),
+        c_of_values(f"{name}_seeds", varying, given, changed, SEEDS, loops=loops),
     ]
     return Seeded("\n\n".join(texts), tuple(called_texts([function])), room)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.tableaus import Tableau
 from spart_blocks.program.program import Program
+from spart_blocks.program.tracing.columns import Places, by_columns
 
 Floats = NDArray[np.float64]
 PATTERN = ("order", "starts", "columns", "diagonal")
@@ -51,46 +52,71 @@ class Linearised:
 
 
 LONGEST = 120_000
-"""Derivatives of more instructions, estimated as those of the rates for each group of columns, are
-not written: a compiler takes minutes for them.
-"""
+"""Derivatives of more instructions are not written: a compiler takes minutes for them."""
+_BY_COLUMNS = 3
+"""Length of derivatives by columns, as a multiple of that of the rates."""
+
+
+def _length(rates: Any) -> int:
+    """The length of the derivatives of rates that are written out, estimated as that of the rates
+    for each group of columns.
+    """
+    return int(rates.n_instructions() * rates.jac_sparsity(0, 1).uni_coloring().size2())
 
 
 def can_linearise(program: Program) -> bool:
-    """Whether the derivatives of a program's rates are short enough to be written."""
+    """Whether the derivatives of a program's rates are short enough to be written, at least by
+    columns.
+    """
     rates = program.held or program.rates
     count: int = rates.n_instructions()
     if not len(program.x0) or count > LONGEST:
         return False
-    groups: int = rates.jac_sparsity(0, 1).uni_coloring().size2()
-    return count * groups <= LONGEST
+    return _BY_COLUMNS * count <= LONGEST or _length(rates) <= LONGEST
 
 
 def linearised(program: Program) -> Linearised:
-    """The derivatives of a program's rates, with their pattern."""
+    """The derivatives of a program's rates, with their pattern. They are written out, or, where
+    this would be too long, found by columns (see tracing/columns.py).
+    """
     rates = program.held or program.rates
     arguments = rates.sx_in()
     xdot = rates(*arguments)
-    J = ca.jacobian(xdot, arguments[1])
-    order, rows = _filled(J.sparsity())
+    found = rates.jac_sparsity(0, 1)
+    order, rows = _filled(found)
     columns = [column for row in rows for column in row]
     starts = np.cumsum([0, *map(len, rows)]).tolist()
     diagonal = [
         start + row.index(i) for i, (start, row) in enumerate(zip(starts, rows, strict=False))
     ]
-    found = J.sparsity()
-    known = {pair: k for k, pair in enumerate(zip(*found.get_triplet(), strict=True))}
-    nonzeros = J.nonzeros()
-    entries = []
-    for i, row in enumerate(rows):
-        for j in row:
-            k = known.get((order[i], order[j]))
-            entries.append(ca.SX(0) if k is None else nonzeros[k])
-    column = ca.vertcat(*entries, ca.densify(ca.jacobian(xdot, arguments[0])))
-    function = ca.Function(
-        "linearised", arguments, [ca.cse(ca.densify(column))], rates.name_in(), ["y"]
-    )
+    pairs = [(order[i], order[j]) for i, row in enumerate(rows) for j in row]
+    known = set(zip(*found.get_triplet(), strict=True))
+    places = {pair: k for k, pair in enumerate(pairs) if pair in known}
+    write = _written if _length(rates) <= LONGEST else _by_columns
+    column = write(xdot, arguments, places, len(pairs))
+    function = ca.Function("linearised", arguments, [column], rates.name_in(), ["y"])
     return Linearised(function, order, starts, columns, diagonal)
+
+
+def _written(xdot: Any, arguments: Sequence[Any], places: Places, size: int) -> Any:
+    """The derivatives by the states at their places, and those by time, as one column."""
+    J = ca.jacobian(xdot, arguments[1])
+    entries = [ca.SX(0)] * size
+    for pair, value in zip(
+        zip(*J.sparsity().get_triplet(), strict=True), J.nonzeros(), strict=True
+    ):
+        entries[places[pair]] = value
+    drift = ca.densify(ca.jacobian(xdot, arguments[0]))
+    return ca.cse(ca.densify(ca.vertcat(*entries, drift)))
+
+
+def _by_columns(xdot: Any, arguments: Sequence[Any], places: Places, size: int) -> Any:
+    """The same by columns, of which time is the last."""
+    t, x = arguments[:2]
+    n = x.numel()
+    drift = {(i, n): size + i for i in ca.jacobian_sparsity(xdot, t).row()}
+    given = ca.veccat(*arguments)
+    return by_columns(xdot, ca.vertcat(x, t), given, {**places, **drift}, size + n)
 
 
 def linearised_for(program: Program, method: Tableau) -> Linearised | None:

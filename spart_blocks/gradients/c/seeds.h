@@ -1,25 +1,10 @@
-/* Numbers of SB_SEEDS seeds side by side, and what the loops over a tape share. Defined ahead:
-   SB_SEEDS and SB_NX. */
+/* What the loops over a tape share. Defined ahead: SB_SEEDS and SB_NX. */
 
 #include <math.h>
 
-#if SB_SEEDS == 1
-typedef double sb_seeds;
-#define SB_LANE(a, l) (a)
-#else
-typedef double sb_seeds __attribute__((vector_size(SB_SEEDS * sizeof(double)), aligned(8)));
-#define SB_LANE(a, l) ((a)[l])
-#endif
-#if defined(__clang__)
-#define SB_APART __attribute__((noinline, unused))
-#else
-#define SB_APART __attribute__((noipa, unused))
-#endif
-#define SB_ALL_SEEDS(value) ((value) - (sb_seeds){0})
+#include "sb_seeds.h"
 
-static inline sb_seeds sb_seeds_if(double condition, sb_seeds a) {
-  return condition != 0 ? a : (sb_seeds){0};
-}
+#define SB_APART SB_SEEDS_APART
 
 /* The larger of the sizes of two numbers. */
 static inline double sb_largest(double a, double b) {

@@ -1,5 +1,5 @@
-"""The C functions that a program's functions call: lookup tables, and solvers of algebraic loops
-and of horizons.
+"""The C functions that a program's functions call: lookup tables, solvers of algebraic loops and of
+horizons, and derivatives by columns.
 
 CasADi's interface does not give the points and values of an interpolant. They are read from the C
 code that it generates, which has them in full precision.
@@ -15,10 +15,12 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.base.errors import DiagramError
+from spart_blocks.program.c.columns import columns_texts
 from spart_blocks.program.c.dialects import DOUBLE, Dialect
 from spart_blocks.program.c.functions import c_function, defined, result, vector
 from spart_blocks.program.c.horizon import horizon_text
 from spart_blocks.program.c.text import table
+from spart_blocks.program.tracing.columns import columns_called_by
 from spart_blocks.program.tracing.horizons import horizons_called_by
 from spart_blocks.program.tracing.lookup_tables import Floats, evenly_spaced, tables_called_by
 from spart_blocks.program.tracing.loops import MOST_STEPS, Solver, solvers_called_by
@@ -45,6 +47,7 @@ def called_texts(functions: Iterable[Any], dialect: Dialect = DOUBLE) -> list[st
         *tables,
         *(horizon_text(one, inner) for one in horizons),
         *(_solver(solver, inner) for solver in solvers),
+        *columns_texts(columns_called_by(functions), inner),
     ]
 
 

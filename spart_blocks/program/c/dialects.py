@@ -177,6 +177,19 @@ FLOAT = replace(
 )
 """C99 in single precision. Loops are solved in double precision."""
 PLAIN = {"double": DOUBLE, "float": FLOAT}
+SEEDS = replace(
+    DOUBLE,
+    real="sb_seeds",
+    apart="SB_SEEDS_APART static",
+    pointer="*restrict ",
+    everywhere="SB_ALL_SEEDS({})",
+    operations={**DOUBLE.operations, ca.OP_IF_ELSE_ZERO: "sb_seeds_if({}, {})"},
+    loads=False,
+    room="sb_seeds *restrict room",
+    longest=5000,
+    piece=2000,
+)
+"""Numbers of several seeds of a linear function, by sb_seeds.h; its coefficients are doubles."""
 LANES = Dialect(
     real="SB_REAL",
     mask="SB_MASK",

@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spart_blocks.program.tracing.columns import PREFIX as DIFFERENTIATES
 from spart_blocks.program.tracing.horizons import PREFIX as OPTIMISES
 from spart_blocks.program.tracing.loops import PREFIX as SOLVES
 from spart_blocks.program.tracing.loops import is_derivative
@@ -41,8 +42,10 @@ class Value:
 
     @property
     def is_solution(self) -> bool:
-        """Whether it is a call of a solver, of an algebraic loop or of a horizon."""
-        return self.called.startswith((SOLVES, OPTIMISES))
+        """Whether it is a call with several results: of a solver, of an algebraic loop or of a
+        horizon, or of derivatives by columns.
+        """
+        return self.called.startswith((SOLVES, OPTIMISES, DIFFERENTIATES))
 
 
 Step = tuple[Value, ...]
@@ -145,7 +148,7 @@ def with_few_waiting(steps: Sequence[Step]) -> list[Step]:
     step_of = {value: step for step in steps for value in step}
     need: dict[Value, int] = {}
     for step in steps:
-        read = {step_of[v][0] for value in step for v in value.of if v in step_of}
+        read = {step_of[v][0] for v in _read(step, step_of)}
         most = sorted((need[first] for first in read), reverse=True)
         size = max([1, *(count + k for k, count in enumerate(most))])
         need |= dict.fromkeys(step, size)
@@ -167,15 +170,23 @@ def _depth_first(
     waiting = list(reversed(values))
     while waiting:
         step = step_of[waiting[-1]]
-        missing = [v for value in step for v in value.of if v in step_of and v not in done]
-        if waiting[-1] in done or not missing:
+        if waiting[-1] in done:
             waiting.pop()
-            if step[0] not in done:
-                steps.append(step)
-                done.update(step)
+            continue
+        missing = [v for v in _read(step, step_of) if v not in done]
+        if not missing:
+            waiting.pop()
+            steps.append(step)
+            done.update(step)
         else:
             waiting += sorted(missing, key=need.__getitem__) if need else reversed(missing)
     return steps
+
+
+def _read(step: Step, step_of: Mapping[Value, Step]) -> Iterator[Value]:
+    """The values of other steps that a step reads."""
+    reads = (v for value in step for v in value.of)
+    return (v for v in reads if v in step_of and step_of[v] is not step)
 
 
 def steps_of(values: Sequence[Value], *, paired: bool) -> list[Step]:
