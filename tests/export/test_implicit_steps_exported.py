@@ -93,6 +93,18 @@ def test_a_body_that_lands_on_a_stiff_floor_stays_there(part_from, real):
     assert status or not np.abs(explicit).max() < 1
 
 
+@pytest.mark.parametrize("real", ["double", "float"])
+def test_derivatives_by_columns_are_exported(part_from, monkeypatch, real):
+    """A short program is taken for one whose derivatives are too long to be written out."""
+    part, options = part_from(HEAT), {"rate": 100, "method": RODAS, "real": real}
+    written = stepped(step_code(part, **options), 20)[0]
+    monkeypatch.setattr("spart_blocks.program.linearised._length", lambda rates: np.inf)
+    code = step_code(part_from(HEAT), **options)
+    assert any("columns_" in text for text in code.files.values())
+    assert verify(code, np.zeros((20, 0))).passed
+    assert stepped(code, 20)[0] == pytest.approx(written, rel=1e-5 if real == "float" else 1e-12)
+
+
 def test_its_order_is_three_in_c(part_from):
     text = CONTACT.replace("(k*z + d*v)*(z < 0)", "k*sin(z) - d*v").replace("1.0e+7", "90.0")
     part = part_from(text.replace("4.0e+5", "3.0"))

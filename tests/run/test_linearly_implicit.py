@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -262,3 +264,31 @@ def test_derivatives_that_are_too_long_to_compile_are_found_by_differences(load,
     with pytest.warns(SpartWarning, match="derivatives of its rates are too long"):
         sweep = sb.sweep(load(OREGO), {"a.x0": [1.0]}, metrics={"a": "final(a)"}, T=5, **RODAS)
     assert sweep["a"][0] == pytest.approx(ends(best, "a")[0], rel=1e-6)
+
+
+def test_derivatives_by_columns_lead_to_the_same_steps_in_runs_and_lanes(load, monkeypatch):
+    """A short program is taken for one whose derivatives are too long to be written out."""
+    best = sb.simulate(load(HIRES), **RODAS)
+    expected = ends(best, "abcdkfgh")
+    monkeypatch.setattr("spart_blocks.program.linearised._length", lambda rates: np.inf)
+    program = sb.trace(load(HIRES))
+    assert "columns_" in str(linearised(program).function.find_functions())
+    found = sb.simulate(program, **RODAS)
+    assert found.info["steps"] == best.info["steps"]
+    np.testing.assert_allclose(ends(found, "abcdkfgh"), expected, rtol=1e-9)
+    if compiler_name() is not None:
+        sweep = sb.sweep(program, {"a.x0": [1.0]}, metrics={"a": "final(a)"}, **RODAS)
+        assert sweep["a"][0] == pytest.approx(expected[0], rel=1e-9)
+
+
+@pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+def test_a_delta_robot_on_a_stiff_table_agrees_with_cvodes_in_compiled_steps():
+    """Its rates, of 10,000 instructions, jump where the plate touches the table."""
+    path = Path(__file__).parents[2] / "benchmarks/delta_contact.yaml"
+    program = sb.trace(sb.load(path))
+    found = sb.simulate(program, rtol=1e-5, atol=1e-7, every=program.run.T, **RODAS)
+    assert found.info["steps"] < 120
+    assert found.info["evaluations"] < 15 * found.info["steps"]  # none is for derivatives
+    other = sb.simulate(program, solver="CVODES", rtol=1e-8, atol=1e-10, every=program.run.T)
+    ends = (results["states.plant"][-1] for results in (found, other))
+    np.testing.assert_allclose(*ends, rtol=1e-5, atol=1e-6)

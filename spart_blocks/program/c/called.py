@@ -33,6 +33,8 @@ def called_texts(functions: Iterable[Any], dialect: Dialect = DOUBLE) -> list[st
     must come before their own code.
     """
     functions = list(functions)
+    columns = columns_called_by(functions)
+    functions += [part.along for one in columns for part in one.parts]
     solvers = solvers_called_by(functions)
     steps = [solver.step for solver in solvers]
     inner = (
@@ -47,7 +49,7 @@ def called_texts(functions: Iterable[Any], dialect: Dialect = DOUBLE) -> list[st
         *tables,
         *(horizon_text(one, inner) for one in horizons),
         *(_solver(solver, inner) for solver in solvers),
-        *columns_texts(columns_called_by(functions), inner),
+        *columns_texts(columns, inner),
     ]
 
 

@@ -18,9 +18,7 @@ typedef double sb_seeds __attribute__((vector_size(SB_SEEDS * sizeof(double)), a
 #define SB_SEEDS_APART
 #endif
 #define SB_ALL_SEEDS(value) ((value) - (sb_seeds){0})
-
-static inline sb_seeds sb_seeds_if(double condition, sb_seeds a) {
-  return condition != 0 ? a : (sb_seeds){0};
-}
+/* A macro, since compilers warn of vectors as results where the processor may have none. */
+#define SB_SEEDS_IF(condition, a) ((condition) != 0 ? (a) : (sb_seeds){0})
 
 #endif

@@ -26,7 +26,7 @@ ALONG = "along_"
 """Prefix of the names of the functions that they repeat."""
 LANES = 4
 """Groups that are computed side by side where a compiler has vectors."""
-_CODE = 2
+_CODE = 4
 """A function of its own pays if it saves more than its length times this."""
 
 Places = Mapping[tuple[int, int], int]
@@ -39,9 +39,11 @@ def by_columns(column: Any, by: Any, given: Any, places: Places, size: int) -> A
     """
     direction = ca.SX.sym("direction", by.numel())
     along = ca.densify(ca.jtimes(column, by, direction))
-    linear, symbols, values = ca.extract_parametric(along, given, {"extract_trivial": True})
-    function = ca.Function("along", [ca.vertcat(*symbols), direction], [linear])
-    return _function(function, places, size)(ca.vertcat(*values))
+    linear, *found = ca.extract_parametric(along, given, {"extract_trivial": True})
+    symbols, values = (ca.vertcat(*some) for some in found)
+    while ca.depends_on(values, symbols):  # those of a call are by themselves, too
+        values = ca.substitute(values, symbols, values)
+    return _function(ca.Function("along", [symbols, direction], [linear]), places, size)(values)
 
 
 @dataclass(frozen=True)
