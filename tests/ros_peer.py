@@ -44,7 +44,8 @@ def store():
     }  # fmt: skip
     types = {}
     for name, text in services.items():
-        types |= get_types_from_msg(text, name)
+        (made,) = get_types_from_msg(text, name.replace("/srv/", "/msg/")).values()
+        types[name] = made
     found.register(types)
     return found
 

@@ -100,7 +100,8 @@ class Loop:
         model.period_s = float(self.code.schedule.step)
         self._state = state = np.zeros(-(-self.model.sb_state_size() // 8), np.int64)
         model.state, struct.u, struct.y = map(self._give, (state, self.u, self.y))
-        model.output, model.update = map(address_of, (self.model.sb_output, self.model.sb_update))
+        functions = (self.model.sb_output, self.model.sb_update, self.model.sb_init)
+        model.output, model.update, model.init = map(address_of, functions)
         # The outputs at the start, computed with a temporary state.
         scratch, parameters = state.copy(), self._give(self.p)
         self.model.sb_init(scratch.ctypes.data, parameters)
@@ -127,6 +128,15 @@ class Loop:
     def stop(self) -> None:
         """Ask the loop to end. It does so within 50 ms, after sending its safe outputs."""
         self.struct.stop = 1
+
+    def hold(self, held: bool = True) -> None:
+        """Compute no steps and send the safe outputs, or go on. Its time goes on meanwhile."""
+        self.struct.held = held
+
+    def begin_anew(self) -> None:
+        """Let its next step begin at the initial state, with the parameters of now. The replay of a
+        recording cannot follow it."""
+        self.struct.anew = 1
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the loop has ended. Returns whether it has."""

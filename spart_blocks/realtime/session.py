@@ -24,8 +24,10 @@ from spart_blocks.realtime.links import open_links
 from spart_blocks.realtime.loop import Loop
 from spart_blocks.realtime.recorder import LoopRecorder
 from spart_blocks.realtime.report import Counts, Report, report_of
+from spart_blocks.realtime.ros_services import RosServices
 from spart_blocks.realtime.watchdog import Watchdog
 from spart_blocks.recordings.record import checked_recording
+from spart_blocks.transports.zenoh import NODE
 
 MOMENT = 0.1  # s, between two polls of a running loop
 
@@ -133,6 +135,9 @@ class Session:
             kept.enter_context(_still())
             self.links.discard()
             kept.enter_context(self.loop)
+            if (node := self.links.shared.get(NODE)) is not None:
+                recorded = self.record or self.path is not None
+                kept.enter_context(RosServices(node, self.loop, recorded=recorded))
             self._kept = kept.pop_all()
         return self
 

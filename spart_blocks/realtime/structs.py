@@ -54,7 +54,7 @@ class ModelStruct(ctypes.Structure):
     _fields_ = (
         *((name, _WHOLE) for name in ("nu", "ny", "np")),
         ("period_s", _REAL),
-        *((name, _POINTER) for name in ("state", "output", "update")),
+        *((name, _POINTER) for name in ("state", "output", "update", "init")),
     )
 
 
@@ -87,7 +87,7 @@ class LoopStruct(ctypes.Structure):
         *((name, RingStruct) for name in ("watched", "recorded")),
         *((name, _WHOLE) for name in ("policy", "ticks", "wait")),
         ("heartbeat", _POINTER),
-        *((name, _WHOLE) for name in ("stop", "phase", "ended")),
+        *((name, _WHOLE) for name in ("stop", "held", "anew", "phase", "ended")),
         *((name, _WHOLE) for name in ("tick", "steps", "skipped", "stale")),
         ("missed", _WHOLE * len(CAUSES)),
         *((name, _WHOLE) for name in ("begun_ns", "ended_ns", "cpu_ns")),

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Thread
 from typing import Any, ClassVar
 
 from spart_blocks.base.errors import Fault, InputError, brief, optional, told, warn
+from spart_blocks.ros.cdr import decode, encode
 from spart_blocks.ros.definitions import MessageType, ServiceType
 from spart_blocks.ros.graph import (
     Attachment,
@@ -35,6 +37,8 @@ MOST_PUBLISHERS = 64
 """Publishers of a topic whose numbers are remembered."""
 MOST_AHEAD = 2**20
 """A number further ahead than this is that of a publisher that has started anew."""
+MOST_REQUESTS = 16
+"""Requests of a service that wait."""
 HEARTBEAT = 0.5
 """Interval in which lasting publishers tell their last number [s]."""
 NODE = "ROS node"
@@ -145,6 +149,50 @@ class RosNode:
         return ext.declare_advanced_subscriber(
             self.session, key, called, history=history, recovery=recovery
         )
+
+    def serve(
+        self, service: str, of: ServiceType, answer: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> Service:
+        """Answer the requests of a service in a thread of its own."""
+        key, _ = self.declare_end("SS", self.name.full(service), of, Qos())
+        channel = self.zenoh.handlers.FifoChannel(MOST_REQUESTS)
+        return Service(self.session.declare_queryable(key, channel, complete=True), of, answer)
+
+
+class Service:
+    """A thread that answers requests. refused: what were none, which get no answer."""
+
+    def __init__(
+        self,
+        queryable: Any,
+        of: ServiceType,
+        answer: Callable[[dict[str, Any]], dict[str, Any]],
+    ) -> None:
+        self._queryable, self._of, self._answer = queryable, of, answer
+        self.refused = 0
+        self._thread = Thread(target=self._serve, name=f"spart {of.name}", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._queryable.undeclare()
+        self._thread.join()
+
+    def _serve(self) -> None:
+        for query in self._queryable:
+            try:
+                self._reply(query)
+            except Exception:  # whatever a stranger sends must not end the service
+                self.refused += 1
+            query.drop()
+
+    def _reply(self, query: Any) -> None:
+        if query.attachment is None or len(query.payload or b"") > MOST_MESSAGE:
+            raise ValueError("no request of rmw_zenoh")
+        asked = read_attachment(query.attachment.to_bytes())
+        request = decode(query.payload.to_bytes(), self._of.request)
+        response = encode(self._answer(request), self._of.response)
+        attached = Attachment(asked.sequence, time.time_ns(), asked.gid)
+        query.reply(query.key_expr, response, attachment=bytes(attached))
 
 
 class Publisher:

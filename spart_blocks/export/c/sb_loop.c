@@ -243,6 +243,12 @@ static long long sb_step(sb_loop *l, long long due, long long now) {
   sb_take_tuned(l);
   p = l->tuned[l->front];
   sb_receive(l, sb_seconds(now));
+  if (__atomic_exchange_n(&l->anew, 0, __ATOMIC_ACQ_REL) && l->model.init)
+    l->model.init(l->model.state, p);
+  if (__atomic_load_n(&l->held, __ATOMIC_ACQUIRE)) {
+    sb_send(l, 1, sb_seconds(now), (double)l->tick * l->model.period_s);
+    return 0;
+  }
   stale = sb_any_stale(l, sb_seconds(now));
   l->stale += stale;
   ready = sb_now();

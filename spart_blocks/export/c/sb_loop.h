@@ -24,6 +24,7 @@ typedef struct {
   void *state;
   int (*output)(void *state, const double *u, const double *p, double *y);
   int (*update)(void *state, const double *u, const double *p);
+  void (*init)(void *state, const double *p); /* NULL: it is not started anew */
 } sb_model;
 
 /* A histogram of durations. Bins are 1 ns wide up to 64 ns; beyond, there are 64 per octave, for
@@ -103,6 +104,8 @@ typedef struct {
 
   /* Other threads may set these while it runs. */
   long long stop;
+  long long held;   /* it computes no steps, and sends its safe outputs */
+  long long anew;   /* its next step begins at the initial state; the loop sets it back */
 
   /* Zeros at the start; other threads may read them. */
   long long phase, ended;
