@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from bag_writing import EPOCH, LATE, write_bag
+from mcap_writing import write_json
 
 from spart_blocks.base.errors import InputError, MissingExtraError
 from spart_blocks.results.recordings import read_recording
@@ -64,6 +65,36 @@ def test_times_are_those_of_logging_or_of_a_field(tmp_path, kind, time, expected
     np.testing.assert_array_equal(found.values[:, 0], T)
 
 
+def test_stamps_of_another_clock_are_told(tmp_path):
+    """As those of a simulation, which begin at zero."""
+    messages = [{"header": {"stamp": {"sec": k, "nanosec": 500_000_000}}, "x": k} for k in range(3)]
+    path = write_json(tmp_path / "sim.mcap", _a=(EPOCH / 1e9 + np.arange(3), messages))
+    with pytest.raises(InputError, match=r"/a\.x: .* another clock") as caught:
+        read_recording(path, ["/a.x"], "header.stamp")
+    assert "time: absolute header.stamp" in str(caught.value)
+    found = read_recording(path, ["/a.x"], "absolute header.stamp")["/a.x"]
+    assert found.times.tolist() == [0.5, 1.5, 2.5]
+
+
+def test_messages_are_put_in_the_order_of_their_times(tmp_path):
+    """Of two at the same time, the later is that after a jump."""
+    times, values = [0.5, 0.0, 1.0, 0.5], [{"x": 1}, {"x": 2}, {"x": 3}, {"x": 4}]
+    found = read_recording(write_json(tmp_path / "log.mcap", _a=(times, values)), ["/a.x"])["/a.x"]
+    assert found.values.tolist() == [2, 1, 4, 3]
+    assert found.times.tolist() == [0.0, np.nextafter(0.5, 0), 0.5, 1.0]
+
+
+def test_entries_that_a_message_lacks_have_no_sample(tmp_path):
+    """Publishers of the states of joints tell some of them each."""
+    both = [{"name": ["a"], "q": [1]}, {"name": ["b", "a"], "q": [2, 3]}, {"name": ["b"], "q": [4]}]
+    path = write_json(tmp_path / "log.mcap", _j=([0, 1, 2], both))
+    found = read_recording(path, ["/j.q[a]", "/j.q[b]"])
+    assert [one.values.tolist() for one in found.values()] == [[1, 3], [2, 4]]
+    assert [one.times.tolist() for one in found.values()] == [[0, 1], [1, 2]]
+    with pytest.raises(InputError, match=r"/j\.q has 2 numbers at 1 s, 1 before"):
+        read_recording(path, ["/j.q"])
+
+
 @pytest.mark.parametrize(
     ("name", "time", "text"),
     [
@@ -75,7 +106,7 @@ def test_times_are_those_of_logging_or_of_a_field(tmp_path, kind, time, expected
         ("/joint_states", "t", r"as /joint_states\.header"),
         ("/joint_states.effort[0]", "t", "beyond its 0 entries"),
         ("/joint_states.position[", "t", "is no field"),
-        ("/level.data", "header.stamp", "no field 'header.stamp'"),
+        ("/level.data", "header.stamp", "/level.data: it has no field 'header.stamp'"),
     ],
 )
 def test_what_a_bag_lacks_is_told_with_what_it_has(tmp_path, name, time, text):

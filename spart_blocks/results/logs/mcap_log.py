@@ -144,6 +144,7 @@ class McapLog:
         said = found.statistics
         told = said is not None and (
             (said.chunk_count, said.channel_count) == (len(found.chunks), len(found.channels))
+            and said.schema_count == len(found.schemas)
             and (said.chunk_count > 0 or not said.message_count)
         )
         return found if told else None

@@ -10,6 +10,7 @@ import json
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from spart_blocks.base.curves.lines import parted
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.base.paths import named, select
-from spart_blocks.results.logs.decoding import Decode, decoder
+from spart_blocks.results.logs.decoding import decoder
 from spart_blocks.results.logs.fields import AbsentError, FieldPath, children, number_paths
 from spart_blocks.results.logs.log import Channel, Log
 from spart_blocks.results.samples import Samples
@@ -41,18 +42,16 @@ def read_log(log: Log, names: Sequence[str], time: str) -> dict[str, Samples]:
     clock's own zero. Raises InputError; errors of damaged messages are of any kind."""
     known = RecordedSignals(log.channels)
     wanted = {name: _signal(name, log, known) for name in names}
-    readers: dict[Channel, tuple[Decode, Clock]] = {}
-    for signal in wanted.values():
-        for channel in signal.channels:
-            if channel not in readers:
-                readers[channel] = decoder(channel), _clock(time, channel, log, known)
+    channels = {channel: None for signal in wanted.values() for channel in signal.channels}
+    zero = cache(lambda: _zero(log, known))
+    readers = {one: (decoder(one), _clock(time, one, known, zero)) for one in channels}
     left = MOST_NUMBERS
     for channel, logged, data in log.messages(readers.keys()):
         decode, clock = readers[channel]
         message = decode(data)
         for signal in wanted.values():
             if channel in signal.channels:
-                left -= signal.take(message, clock(message, logged))
+                left -= signal.take(message, clock, logged)
         if left < 0:
             raise InputError(f"these signals have more than {MOST_NUMBERS:,} numbers")
     return {name: signal.samples(time) for name, signal in wanted.items()}
@@ -115,10 +114,11 @@ class _Signal:
     numbers: array[float] = field(default_factory=lambda: array("d"))
     fault: Fault | None = None
 
-    def take(self, message: Any, t: float) -> int:
+    def take(self, message: Any, clock: Clock, logged: int) -> int:
         """Add the sample of a message; returns the count of its numbers."""
         try:
             found = np.asarray(self.pick(message), float)
+            t = clock(message, logged)
         except AbsentError as error:
             self.fault = Fault(f"there is no such entry in {self.name}", hint=error.args[0])
             return 1
@@ -177,17 +177,17 @@ def _whole(topic: str, log: Log, channels: Collection[Channel]) -> Fault:
 # --- times -------------------------------------------------------------------------------
 
 
-def _clock(time: str, channel: Channel, log: Log, known: RecordedSignals) -> Clock:
-    """The times of a channel's messages by the name of their clock."""
+def _clock(time: str, channel: Channel, known: RecordedSignals, first: Callable[[], int]) -> Clock:
+    """The times of a channel's messages by the name of their clock. first: gives the time [ns] of
+    the log that is t = 0."""
     name = time.removeprefix(ABSOLUTE).strip()
     absolute = time.startswith(ABSOLUTE)
     if name == _OF_LOG and not absolute and channel in known.channels.values():
         return lambda message, _: float(message.t)
-    zero = 0 if absolute else _zero(log, known)
+    zero = 0 if absolute else first()
     if name == _OF_LOG:
         return lambda _, logged: (logged - zero) / 1e9
     path = FieldPath.of(name)
-    topic = channel.topic
 
     def of_field(message: Any, _: int) -> float:
         value = path.pick(message)
@@ -195,7 +195,7 @@ def _clock(time: str, channel: Channel, log: Log, known: RecordedSignals) -> Clo
         if stamp is None:
             return float(path.numbers(message))
         if abs(stamp - zero) > _FAR * 1e9 and not absolute:
-            text = f"{name} of {topic} is by another clock than the times of logging"
+            text = f"{name} is by another clock than the times of logging"
             raise InputError(Fault(text, hint=f"time: {ABSOLUTE}{name} takes them as they are"))
         return (stamp - zero) / 1e9
 
