@@ -29,6 +29,7 @@ MOST_NUMBERS = 20_000_000
 """Largest number of numbers that are read of a log."""
 ABSOLUTE = "absolute "
 _OF_LOG = "t"
+_SHOWN = 12
 _FAR = 1e9
 """Times [s] from the first message, beyond which they are those of another clock."""
 
@@ -170,8 +171,8 @@ def _whole(topic: str, log: Log, channels: Collection[Channel]) -> Fault:
     """The fault of a topic without a field."""
     first = next(log.messages(channels), None)
     paths = number_paths(decoder(first[0])(first[2])) if first else []
-    hint = f"name one of its fields, as {topic}.{paths[0]}" if paths else "it has no numbers"
-    return Fault(f"{topic} is a topic", hint=hint)
+    hint = "name one of its fields, as " + ", ".join(f"{topic}.{path}" for path in paths[:_SHOWN])
+    return Fault(f"{topic} is a topic", hint=hint if paths else "it has no numbers")
 
 
 # --- times -------------------------------------------------------------------------------
