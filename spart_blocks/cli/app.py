@@ -33,6 +33,7 @@ COMMANDS = {
     "test": "test.run_tests",
     "export c": "export.export_c",
     "export fmu": "export.export_fmu",
+    "export ros2_control": "export.export_ros2_control",
     "export web": "export.export_web",
     "realtime": "realtime.realtime",
     "live": "live.live",
@@ -85,6 +86,7 @@ def app(called: str = "") -> typer.Typer:
         "export",
         "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
         "spart export fmu diagrams/spacecraft_pd.yaml -o spacecraft.fmu",
+        "spart export ros2_control diagrams/spacecraft_pd.yaml --part ctrl -o build/ctrl",
         "spart export web diagrams/spacecraft_pd.yaml -o spacecraft.html",
         help="Generate code from a diagram or some of its blocks, which runs without this package.",
     )

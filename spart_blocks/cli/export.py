@@ -31,7 +31,7 @@ from spart_blocks.cli.terminal import FAILED, complain, headed_table, put, say
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
     from spart_blocks.diagram.sections.exporting import ExportOptions
-    from spart_blocks.export import StepCode
+    from spart_blocks.export import Plan, StepCode
     from spart_blocks.export.fmu.stepping import Stepping
     from spart_blocks.program.subdiagram import Subdiagram
     from spart_blocks.run import DiagramFile
@@ -169,6 +169,60 @@ def _describe(
     size = board_size(code)
     if size is not None:
         typer.echo(f"  {size}")
+    typer.echo(f"wrote {len(paths)} files into {out}; its README.md says how to build it")
+
+
+# --- as a controller of ros2_control --------------------------------------------------------------
+
+
+@command(
+    "spart export ros2_control diagrams/spacecraft_pd.yaml --part ctrl -o build/pd",
+    "spart export ros2_control diagrams/spacecraft_pd.yaml --part ctrl --rate 500 -o build/pd",
+)
+def export_ros2_control(
+    *,
+    file: Path = FILE,
+    out: Path = option("--out -o DIR", "The folder of the package to write.", ...),
+    options: CodeOptions,
+    check: bool = switch(
+        "--verify",
+        "Compile the step, and compare all outputs with the program's, step by step.",
+    ),
+    horizon: float = option("--t -t SECONDS", "Duration of the comparison by --verify.", HORIZON),
+    loading: Loading,
+    quiet: bool = QUIET,
+) -> None:
+    """Write some blocks of a diagram as a controller of ros2_control: a package of ROS 2 with the
+    C99 step and a controller plugin around it.
+
+    Joints and units of the diagram say which signals are which interfaces of the hardware;
+    `export: ros2_control:` of the file has precedence. Other inputs come over topics.
+    """
+    check_seconds("--t", horizon)
+    diagram = diagram_file(file, loading, quiet).load()
+    from spart_blocks.export import check_folder, controller_files, plan_of, write_package
+
+    check_folder(out.expanduser())
+    code = _code(diagram, options)
+    plan = plan_of(diagram, code)
+    say(f"making a controller of {code.part.program.name}", unless=quiet)
+    if check:
+        _verify(diagram, code, horizon, quiet)
+    paths = write_package(controller_files(plan), out.expanduser())
+    if not quiet:
+        _describe_controller(plan, out, paths)
+
+
+def _describe_controller(plan: Plan, out: Path, paths: list[Path]) -> None:
+    typer.echo(f"{plan.package}: {plan.package}::{plan.class_name} at {plan.rate} Hz")
+    for kind, rows in (("state", plan.states), ("command", plan.commands)):
+        names = ", ".join(row.name for row in rows)
+        typer.echo(f"  {kind} interfaces: {names or 'none'}")
+    for topic in plan.topics:
+        names = ", ".join(piece.member.name for piece in topic.pieces)
+        typer.echo(f"  {topic.name} ({topic.message}): {names}")
+    if plan.unsafe:
+        typer.echo(f"  no safe command for {', '.join(plan.unsafe)}: the last one stays")
     typer.echo(f"wrote {len(paths)} files into {out}; its README.md says how to build it")
 
 

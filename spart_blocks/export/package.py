@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -61,13 +61,20 @@ def write_package(files: Mapping[str, str], folder: Path) -> list[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".spart-", dir=folder.parent) as made:
             for name, text in {**files, WRITTEN: _list_of(files)}.items():
-                Path(made, name).write_text(text, encoding="utf-8", newline="\n")
+                path = Path(made, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8", newline="\n")
             folder.mkdir(exist_ok=True)
-            stale = [path for path in _written_before(folder) if path.name not in files]
+            written = {folder / name for name in files}
+            stale = [path for path in _written_before(folder) if path not in written]
             for name in (*files, WRITTEN):
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.move(Path(made, name), folder / name)
             for path in stale:
                 path.unlink()
+                with suppress(OSError):  # what else is in its folder stays
+                    if path.parent != folder:
+                        path.parent.rmdir()
     except OSError as error:
         raise InputError(f"cannot write {folder}: {error.strerror or error}") from None
     return [folder / name for name in files]
@@ -79,19 +86,29 @@ def _list_of(files: Mapping[str, str]) -> str:
 
 
 def _written_before(folder: Path) -> list[Path]:
-    """The unchanged files of an earlier export. Its list is not trusted: only files directly in the
-    folder are considered."""
+    """The unchanged files of an earlier export. Its list is not trusted: only files within the
+    folder are considered, none over a link."""
     try:
         listed = dict(json.loads((folder / WRITTEN).read_text(encoding="utf-8"))["files"])
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return []  # the list is missing or invalid
     found = []
-    for path in folder.iterdir():
-        if path.name in listed and path.is_file() and not path.is_symlink():
-            with suppress(OSError):
-                if _digest(path.read_bytes()) == listed[path.name]:
-                    found.append(path)
+    for path in _files_within(folder):
+        digest = listed.get(path.relative_to(folder).as_posix())
+        with suppress(OSError):
+            if digest is not None and _digest(path.read_bytes()) == digest:
+                found.append(path)
     return found
+
+
+def _files_within(folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.is_symlink():
+            continue
+        if path.is_file():
+            yield path
+        elif path.is_dir():
+            yield from _files_within(path)
 
 
 def _digest(content: bytes) -> str:

@@ -28,9 +28,9 @@ Value = float | tuple["Value", ...]
 MOST = 1e300
 
 
-def _value(raw: Any) -> Value:
+def number_or_numbers(raw: Any) -> Value:
     if isinstance(raw, list | tuple) and raw:
-        return tuple(_value(item) for item in raw)
+        return tuple(number_or_numbers(item) for item in raw)
     if isinstance(raw, int | float) and not isinstance(raw, bool) and abs(raw) <= MOST:
         return float(raw)
     raise ValueError("must be a finite number, or a list of them, one for each element")
@@ -47,10 +47,10 @@ def _may_be_switch(schema: dict[str, Any]) -> None:
     schema["anyOf"].append({"type": "boolean"})
 
 
-_VALUE_SCHEMA = {
+VALUE_SCHEMA = {
     "anyOf": [{"type": "number"}, {"type": "array", "items": {}, "minItems": 1}],
 }
-Values = Annotated[Any, BeforeValidator(_value), WithJsonSchema(_VALUE_SCHEMA)]
+Values = Annotated[Any, BeforeValidator(number_or_numbers), WithJsonSchema(VALUE_SCHEMA)]
 Signal = Annotated[StrictStr, StringConstraints(strip_whitespace=True, min_length=1)]
 Positive = Annotated[float, Field(strict=True, gt=0)]
 NotNegative = Annotated[float, Field(strict=True, ge=0)]

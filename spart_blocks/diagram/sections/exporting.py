@@ -14,6 +14,7 @@ from pydantic import (
 
 from spart_blocks.base.errors import Fault, did_you_mean
 from spart_blocks.base.tableaus import RECOMMENDED, FixedStepMethod
+from spart_blocks.diagram.sections.ros2_control_section import Ros2ControlOptions
 from spart_blocks.diagram.sections.section import Section
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ class ExportOptions(Section):
     bounds: dict[StrictStr, Bound] = Field(
         default_factory=dict, description="what parameters must lie between: ctrl.kp: [0, 500]"
     )
+    ros2_control: Ros2ControlOptions = Field(
+        default_factory=lambda: Ros2ControlOptions.model_validate({}),
+        description="the interfaces of a controller, for `spart export ros2_control`",
+    )
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> ExportOptions:
@@ -67,3 +72,12 @@ def check_export(section: ExportOptions, wiring: Wiring) -> None:
         wiring.check_signal(signal, ("export", "outputs", number), "export: outputs")
     for name in section.bounds:
         wiring.places[f"export.bounds.{name}"] = wiring.document.key_place("export", "bounds", name)
+    if section.ros2_control.package:
+        keys = ("export", "ros2_control", "package")
+        wiring.places[".".join(keys)] = wiring.document.place(*keys)
+    for side in ("inputs", "outputs"):
+        for name in getattr(section.ros2_control, side):
+            path = ("export", "ros2_control", side, name)
+            place = wiring.document.key_place(*path)
+            wiring.check_signal(name, path, f"export: ros2_control: {side}", place)
+            wiring.places[".".join(path)] = place

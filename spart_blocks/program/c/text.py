@@ -88,6 +88,18 @@ def c_string(text: str) -> str:
     return f'"{safe}"'
 
 
+def exact_string(text: str) -> str:
+    """A C string with exactly the bytes of a text in UTF-8: others than plain ones are escaped."""
+    plain = b" !#$%&'()*+,-./:;<=>@[]^_`{|}~"
+    found = "".join(
+        chr(byte)
+        if byte in plain or (chr(byte).isascii() and chr(byte).isalnum())
+        else f"\\{byte:03o}"
+        for byte in text.encode("utf-8", "replace")
+    )
+    return f'"{found}"'
+
+
 # --- Structs that Python fills --------------------------------------------------------------------
 
 

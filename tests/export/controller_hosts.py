@@ -1,0 +1,91 @@
+"""Exported controllers of ros2_control, compiled against stubs of ROS 2 and driven by a host."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+STUBS = Path(__file__).with_name("ros2_stubs")
+CXX = ("-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{STUBS}")
+C = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fPIC", "-c")
+VERSIONS = {"humble": (), "jazzy": ("-DSB_JAZZY",)}
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def built_host(version, folder):
+    path = folder / f"host_{version}"
+    source = STUBS / "host.cpp"
+    run(["g++", *CXX, *VERSIONS[version], "-rdynamic", source, "-o", path, "-ldl"])
+    return path
+
+
+def built_plugin(version, package, name, folder):
+    """A package's plugin as its CMakeLists.txt builds it, but not optimised."""
+    inner = package / "include" / package_name(package)
+    step, made = folder / "step.o", folder / f"plugin_{version}.so"
+    run(["gcc", *C, f"-I{inner}", package / "src" / f"{name}.c", "-o", step])
+    flags = [*CXX, *VERSIONS[version], "-fPIC", "-shared", f"-I{package / 'include'}"]
+    run(["g++", *flags, package / "src" / "controller.cpp", step, "-o", made])
+    return made
+
+
+def package_name(package):
+    (found,) = (package / "include").iterdir()
+    return found.name
+
+
+@dataclass
+class Update:
+    """What an update returned. costs: the allocations and locks in it."""
+
+    ok: bool
+    costs: int
+    commands: list[float]
+
+
+@dataclass
+class Hosted:
+    """A plugin in a host. logs: what it said."""
+
+    host: Path
+    plugin: Path
+    logs: list[str] = field(default_factory=list)
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            [self.host, self.plugin], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        assert self.process.wait(60) == 0
+        self.process.stdout.close()
+
+    def ask(self, *words):
+        text = " ".join(word.hex() if isinstance(word, float) else str(word) for word in words)
+        self.process.stdin.write(f"{text}\n")
+        self.process.stdin.flush()
+        while (line := self.process.stdout.readline()).startswith("log "):
+            self.logs.append(line[4:].rstrip("\n"))
+        assert line, "the host has ended"
+        return line.rstrip("\n")
+
+    def started(self, rate, **overrides):
+        """The plugin, active."""
+        self.ask("rate", rate)
+        for name, value in overrides.items():
+            self.ask("override", name.replace("__", "."), value)
+        for verb in ("init", "configure", "activate"):
+            assert self.ask(verb) == "success", (verb, self.logs)
+        return self
+
+    def update(self):
+        status, costs, *commands = self.ask("update").split()
+        return Update(status == "0", int(costs), [float.fromhex(word) for word in commands])
