@@ -213,7 +213,7 @@ class _ROS(Connected):
     :arg values: constants of other fields, such as {header: {frame_id: base}}
     :arg joints: names of the joints, for messages that list them
     :arg qos: quality of service, such as {reliability: best_effort, durability: volatile, depth: 1}
-    :arg definitions: a folder of types, with package/msg/Name.msg
+    :arg definitions: the .msg file of the type, if it does not come with the package
     """
 
     nin = 1

@@ -7,11 +7,12 @@ that docs/ros.md names they are those of Iron to Lyrical, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, Place, did_you_mean
 from spart_blocks.ros.definitions import (
     MOST_DEPTH,
     MOST_TEXT,
@@ -23,6 +24,8 @@ from spart_blocks.ros.definitions import (
     read_service,
 )
 
+_BAR = re.compile(r"={3,}\s*")
+_MSG = re.compile(r"MSG:\s*(\S+)\s*")
 BUNDLED = Path(__file__).parent / "interfaces"
 
 
@@ -73,19 +76,11 @@ class Library:
         package, kind, short = full.split("/")
         for folder in self.folders:
             path = folder / package / kind / f"{short}.{kind}"
-            try:
-                with path.open(encoding="utf-8") as file:
-                    text = file.read(MOST_TEXT + 1)
-            except FileNotFoundError:
-                continue
-            except (OSError, UnicodeDecodeError) as error:
-                raise InputError(f"{path} cannot be read: {error}") from None
-            if len(text) > MOST_TEXT:
-                raise InputError(f"{path} has more than {MOST_TEXT} characters")
-            return text, str(path)
+            if path.is_file():
+                return _read(path), str(path)
         hint = did_you_mean(full, self.names(kind)) or ""
         if not hint.startswith("did you mean"):
-            hint = f"definitions: FOLDER names a folder with {package}/{kind}/{short}.{kind}"
+            hint = f"definitions: FILE names a file with its definition, {short}.{kind}"
         raise InputError(Fault(f"there is no type {full}", hint=hint))
 
 
@@ -102,12 +97,55 @@ def bundled() -> Library:
     return Library()
 
 
-def from_texts(texts: dict[str, str]) -> Find:
-    """A finder of messages that are defined by texts, by full name, as those in the schemas of
-    recordings; others are the bundled ones."""
+class _Texts(Library):
+    """Types by texts, which win over the bundled ones. files: where the texts are from."""
 
-    class _Texts(Library):
-        def _text(self, full: str) -> tuple[str, str]:
-            return (texts[full], full) if full in texts else super()._text(full)
+    def __init__(self, texts: Mapping[str, str], file: str) -> None:
+        super().__init__()
+        self._texts, self._file = texts, file
 
-    return _Texts().message
+    def _text(self, full: str) -> tuple[str, str]:
+        if full in self._texts:
+            return self._texts[full], self._file or full
+        return super()._text(full)
+
+
+def from_texts(texts: Mapping[str, str], file: str = "") -> Find:
+    """A finder of messages that are defined by texts, by full name; others are the bundled ones.
+    file: where they are from, for errors."""
+    return _Texts(texts, file).message
+
+
+def read_definitions(path: Path, name: str) -> Find:
+    """A finder of the message of a name, which a file defines, and of others behind it.
+
+    The file is a .msg file. Behind it, definitions of other types may follow, each behind a line of
+    ===== and a line "MSG: package/Name", as in the schemas of recordings (MCAP, ros2msg).
+    """
+    texts: dict[str, str] = {}
+    full, lines = _full(name, "msg"), _read(path).splitlines()
+    first = 0
+    for k, line in enumerate([*lines, "==="]):
+        if not _BAR.fullmatch(line):
+            continue
+        part = lines[first:k]
+        if first:  # behind a bar
+            found = _MSG.fullmatch(part[0]) if part else None
+            if found is None:
+                place = Place(str(path), first + 1)
+                raise InputError(Fault("behind ===== comes a line MSG: package/Name", place))
+            full, part = _full(found[1], "msg"), ["", *part[1:]]
+        texts[full] = "\n" * first + "\n".join(part)  # so that lines keep their numbers
+        first = k + 1
+    return from_texts(texts, str(path))
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MOST_TEXT + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    if len(text) > MOST_TEXT:
+        raise InputError(f"{path} has more than {MOST_TEXT} characters")
+    return text

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
 
 from spart_blocks.base.errors import Fault, InputError, brief, optional, told, warn
 from spart_blocks.ros.cdr import decode, encode
-from spart_blocks.ros.definitions import MessageType, ServiceType
+from spart_blocks.ros.definitions import Find, MessageType, ServiceType
 from spart_blocks.ros.graph import (
     Attachment,
     Kind,
@@ -25,7 +26,7 @@ from spart_blocks.ros.graph import (
     read_qos,
     read_topic,
 )
-from spart_blocks.ros.library import Library
+from spart_blocks.ros.library import bundled, read_definitions
 from spart_blocks.ros.shapes import MessageShape, shape_of
 from spart_blocks.transports.carrier import Carrier, carry_out, hand_in, local_pair
 from spart_blocks.transports.endpoints import Endpoint, LoopEnd
@@ -306,9 +307,11 @@ def read_ros(
     name = read_topic(topic)
     if not isinstance(message, str):
         raise ValueError(f"message is a type such as sensor_msgs/JointState, not {brief(message)}")
-    folders = [] if definitions is None else [definitions]
     try:
-        of = Library(folders).message(message)
+        find: Find = bundled().message
+        if definitions is not None:
+            find = read_definitions(Path(definitions), message)
+        of = find(message)
     except InputError as error:
         found = error.faults[0]
         where = f"{found.place}: " if found.place else ""

@@ -179,7 +179,12 @@ def test_a_peer_tunes_a_gain(running):
 @pytest.mark.parametrize(
     ("name", "kind", "values", "reason"),
     [
-        ("ctrl.kp", 8, {"double_array_value": np.array([1.0, 501.0])}, "must lie between 0 and 500"),
+        (
+            "ctrl.kp",
+            8,
+            {"double_array_value": np.array([1.0, 501.0])},
+            "between 0 and 500",
+        ),
         ("ctrl.kp", 8, {"double_array_value": np.array([1.0])}, "ctrl.kp takes 2 numbers, not 1"),
         ("ctrl.kp", 8, {"double_array_value": np.array([1.0, np.nan])}, "finite"),
         ("ctrl.kp", 4, {"string_value": "x"}, "ctrl.kp takes numbers"),

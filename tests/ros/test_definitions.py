@@ -6,7 +6,7 @@ import pytest
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.ros.definitions import MessageType, full_name, read_message, read_service
-from spart_blocks.ros.library import Library, bundled, from_texts
+from spart_blocks.ros.library import Library, bundled, from_texts, read_definitions
 
 NOT_THERE = "there is no type"
 
@@ -113,10 +113,27 @@ def test_a_schema_of_several_texts_is_read():
     assert [m.kind.name for m in find("a/A").members] == ["a/msg/B", "std_msgs/msg/Header"]
 
 
+def test_a_file_may_define_the_types_of_its_fields(tmp_path):
+    path = tmp_path / "Thrust.msg"
+    path.write_text(
+        "Wheel[2] wheels\nstd_msgs/Header header\n=====\nMSG: my_msgs/Wheel\nfloat64 speed\n"
+        "======\nMSG: other/msg/Odd\nfloat65 x\n"
+    )
+    find = read_definitions(path, "my_msgs/Thrust")
+    wheels, header = find("my_msgs/Thrust").members
+    assert [m.name for m in wheels.kind.members] == ["speed"]
+    assert header.kind == bundled().message("std_msgs/Header")
+    with pytest.raises(InputError, match=r"Thrust\.msg:8:1: there is no type 'float65'"):
+        find("other/Odd")
+    path.write_text("float64 x\n===\nfloat64 y\n")
+    with pytest.raises(InputError, match=r"Thrust\.msg:3: behind ===== comes a line MSG"):
+        read_definitions(path, "my_msgs/Thrust")
+
+
 def test_an_unknown_type_has_the_names_near_it():
     with pytest.raises(InputError, match="did you mean 'sensor_msgs/msg/JointState'"):
         bundled().message("sensor_msgs/JointStat")
-    with pytest.raises(InputError, match="definitions: FOLDER"):
+    with pytest.raises(InputError, match="definitions: FILE"):
         bundled().message("mine/Completely")
 
 

@@ -312,6 +312,21 @@ def test_wrong_parameters_are_told_with_their_places(tmp_path, old, new, place, 
     assert f"arm.yaml:{place}" in str(caught.value)
 
 
+def test_a_type_may_be_defined_by_a_file_beside_the_diagram(tmp_path):
+    (tmp_path / "Thrust.msg").write_text("float64[2] force\nbool on true\n")
+    text = DIAGRAM.replace(
+        "std_msgs/Float64MultiArray", "my_msgs/Thrust\n    definitions: Thrust.msg"
+    )
+    path = tmp_path / "arm.yaml"
+    path.write_text(text.replace('"data[2]"', "force"))
+    diagram = sb.load(path)
+    assert diagram.bd["actuators"].link.frame.background[-1:] == b"\1"
+    assert tmp_path / "Thrust.msg" in diagram.files
+    (tmp_path / "Thrust.msg").write_text("float64[2] force\nfloat65 x\n")
+    with pytest.raises(InputError, match=r"arm\.yaml:14:14: .*Thrust\.msg:2:1: there is no type"):
+        sb.load(path)
+
+
 @pytest.mark.parametrize(
     ("ros", "text"),
     [

@@ -12,10 +12,24 @@ from fuzz import (
     npz,
     projects,
     robots,
+    ros,
     tables,
     urdf,
 )
 from fuzz.cases import Format
 
-MODULES = (diagrams, projects, robots, urdf, npz, fmus, tables, logs, commands, live, conversions)
+MODULES = (
+    diagrams,
+    projects,
+    robots,
+    ros,
+    urdf,
+    npz,
+    fmus,
+    tables,
+    logs,
+    commands,
+    live,
+    conversions,
+)
 FORMATS: tuple[Format, ...] = tuple(module.FORMAT for module in MODULES)
