@@ -225,6 +225,21 @@ def test_a_request_that_is_none_gets_no_answer_and_harms_nothing(running, data):
     assert arm.trigger("start").success
 
 
+def test_a_flood_of_requests_and_messages_does_not_harm_the_loop(running):
+    """Those that are none are dropped, and the loop steps on."""
+    arm = running()
+    of, before = "std_srvs/srv/Trigger", arm.loop.struct.steps
+    key = f"0/arm/start/std_srvs::srv::dds_::Trigger_/RIHS01_{HASHES[of]}"
+    for k in range(60):
+        arm.peer.session.get(key, payload=bytes(k), timeout=0.01)
+        arm.peer.session.put("0/sums/x/y", bytes(10_000))
+    assert arm.trigger("start").success
+    steps = arm.loop.struct.steps
+    assert steps > before
+    assert arm.loop.phase.name == "RUNNING"
+    arm.next(lambda sums: sums[0] > 0)
+
+
 def test_an_answer_has_the_number_and_name_of_its_request(running):
     arm = running()
     sent = arm.peer.attachment(41)
