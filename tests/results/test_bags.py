@@ -84,6 +84,15 @@ def test_messages_are_put_in_the_order_of_their_times(tmp_path):
     assert found.times.tolist() == [0.0, np.nextafter(0.5, 0), 0.5, 1.0]
 
 
+def test_entries_are_named_by_a_field_of_their_own(tmp_path):
+    links = [{"child_frame_id": "arm", "x": 1}, {"child_frame_id": "tool", "x": 2}]
+    parts = [{"name": "a", "v": [3, 4]}, {"name": "b", "v": [5, 6]}]
+    messages = [{"links": links, "parts": parts}]
+    path = write_json(tmp_path / "log.mcap", _tf=([0], messages))
+    found = read_recording(path, ["/tf.links[tool].x", "/tf.parts[b].v[1]", "/tf.parts[a].v"])
+    assert [one.values.tolist() for one in found.values()] == [[2], [6], [[3, 4]]]
+
+
 def test_entries_that_a_message_lacks_have_no_sample(tmp_path):
     """Publishers of the states of joints tell some of them each."""
     both = [{"name": ["a"], "q": [1]}, {"name": ["b", "a"], "q": [2, 3]}, {"name": ["b"], "q": [4]}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,9 @@ from spart_blocks.base.paths import index_of
 
 _FIELD = re.compile(r"([^.\[\]]+)((?:\[[^\[\]]*\])*)")
 _INDEX = re.compile(r"\[([^\[\]]*)\]")
-_NAMES = ("name", "names")
-"""Fields that name the entries of the arrays beside them."""
+_OWN_NAMES, _NAMES = ("name", "child_frame_id"), ("name", "names")
+"""Fields of the entries of an array that name each, and fields beside an array that name them all.
+"""
 _DEEPEST = 8
 _MOST_TOLD = 500
 
@@ -162,9 +163,9 @@ def _entry(value: Any, beside: Any, index: str) -> Any:
 
 def _names_of(value: Any, beside: Any) -> list[str]:
     """The names of the entries of an array: each has its own, or the message has them beside it."""
-    named = partial(_texts, length=len(value))
-    own = named([child(item, "name") for item in value])
-    return own or next(filter(None, (named(child(beside, key)) for key in _NAMES)), [])
+    own = ([child(item, key) for item in value] for key in _OWN_NAMES)
+    found = (_texts(names, len(value)) for names in (*own, *(child(beside, k) for k in _NAMES)))
+    return next(filter(None, found), [])
 
 
 def _texts(found: Any, length: int) -> list[str]:
