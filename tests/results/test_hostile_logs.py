@@ -267,6 +267,33 @@ def test_channels_of_a_run_that_lie_are_refused(tmp_path, metadata, told):
         Results.load(path)
 
 
+@pytest.mark.parametrize("place", [2**63, 10**6, 5, 0, None, "other"])
+def test_an_index_that_lies_is_refused(tmp_path, place):
+    """The place of a message in the index of its chunk; that of the other channel, too."""
+    path = tmp_path / "log.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file, compression=CompressionType.NONE)
+        writer.start()
+        channels = [writer.register_channel(f"/{name}", "json", 0) for name in "ab"]
+        for k in range(2):
+            for channel in channels:
+                writer.add_message(channel, k, b'{"x": 1}', k)
+        writer.finish()
+    raw = bytearray(path.read_bytes())
+    head = struct.pack("<BQ", 7, 6 + 2 * 16)
+    own, other = (k + 23 for k in range(len(raw)) if raw[k : k + len(head)] == head)
+    if place is not None:
+        raw[own : own + 8] = (
+            raw[other : other + 8] if place == "other" else struct.pack("<Q", place)
+        )
+    path.write_bytes(raw)
+    if place is None:
+        assert read_recording(path, ["/a.x"])["/a.x"].values.tolist() == [1, 1]
+        return
+    with pytest.raises(InputError, match="the index of a chunk leads astray"):
+        read_recording(path, ["/a.x"])
+
+
 def test_a_file_of_others_is_no_run(tmp_path):
     path = write_json(tmp_path / "j.mcap", _a=(T, [{"x": 1}] * 4))
     with pytest.raises(InputError, match="no run of spart_blocks has written it"):

@@ -12,6 +12,7 @@ from mcap_writing import write_run
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError, SpartWarning
 from spart_blocks.results import Results
+from spart_blocks.results.logs import runs
 from spart_blocks.results.recordings import read_recording
 
 
@@ -147,3 +148,14 @@ def test_a_run_goes_on_from_a_recording(tmp_path):
     onward = sb.simulate(tmp_path / "loop.yaml", initial=tmp_path / "run.mcap", T=2)
     again = sb.simulate(tmp_path / "loop.yaml", initial=run, T=2)
     np.testing.assert_array_equal(onward["lag"], again["lag"])
+
+
+def test_messages_that_are_alike_are_decoded_as_the_others_are(named, tmp_path, monkeypatch):
+    path = write_run(named, tmp_path / "run.mcap")
+    wide = dataclasses.replace(named, signals={"wide": np.random.default_rng(1).random((21, 40))})
+    many = write_run(wide, tmp_path / "wide.mcap", chunk_size=2000)
+    assert Results.load(many)["wide"].tolist() == wide["wide"].tolist()
+    fast = Results.load(path)
+    monkeypatch.setattr(runs, "alike", lambda *_: None)
+    same(Results.load(path), fast)
+    same(Results.load(many), wide)

@@ -15,6 +15,10 @@ from functools import cached_property
 from io import BytesIO
 from typing import IO, Any
 
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
 from spart_blocks.base.errors import InputError, optional
 from spart_blocks.results.logs.log import EXTRA, MOST_CHUNK, PURPOSE, Channel, Unpacker
 
@@ -22,26 +26,31 @@ MAGIC = b"\x89MCAP0\r\n"
 _HEAD = struct.Struct("<BQ")
 _MESSAGE_HEAD = struct.Struct("<HIQQ")
 _FOOTER = struct.Struct("<BQQQI")
-_FOOT, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = 0x02, 0x03, 0x04, 0x05, 0x06
+_INDEX_HEAD = struct.Struct("<HI")
+BEFORE_DATA = _HEAD.size + _MESSAGE_HEAD.size
+"""Bytes of a message's record before its data."""
+_FOOT, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _MESSAGE_INDEX = 0x02, 0x03, 0x04, 0x05, 0x06, 0x07
 _CHUNK_INDEX, _ATTACHMENT, _ATTACHMENT_INDEX = 0x08, 0x09, 0x0A
 _STATISTICS, _METADATA, _METADATA_INDEX = 0x0B, 0x0C, 0x0D
 _ATTACHMENT_HEAD = struct.Struct("<QQI")
 _LONGEST_NAME = 4096
 _NONE = 2**63 - 1
 
+Places = NDArray[np.int_]
 Record = tuple[int, int, int]
 """A record of a file: what it is, the place of its content, and its length [bytes]."""
 
 
 @dataclass
 class _Contents:
-    """What is in a file. chunks: the ids of the channels of each by its place, None if unknown.
-    metadata, attachments: places of records by name. loose: whether messages are beside chunks.
+    """What is in a file. chunks: by the place of each, the places of the indices of its messages by
+    the ids of their channels, None if it has none. metadata, attachments: places of records by
+    name. loose: whether messages are beside chunks.
     """
 
     schemas: dict[int, Any] = field(default_factory=dict)
     channels: dict[int, Any] = field(default_factory=dict)
-    chunks: dict[int, frozenset[int] | None] = field(default_factory=dict)
+    chunks: dict[int, dict[int, int] | None] = field(default_factory=dict)
     metadata: dict[str, int] = field(default_factory=dict)
     attachments: dict[str, int] = field(default_factory=dict)
     start: int = _NONE
@@ -107,24 +116,41 @@ class McapLog:
         return data
 
     def messages(self, wanted: Collection[Channel]) -> Iterator[tuple[Channel, int, bytes]]:
-        ids = {number: one for number, one in self._by_id.items() if one in wanted}
-        for data, records in self._parts(ids.keys()):
-            for opcode, at, length in records:
-                if opcode == _MESSAGE:
-                    number, _, logged, _ = _MESSAGE_HEAD.unpack_from(data, at)
-                    if number in ids:
-                        yield ids[number], logged, data[at + _MESSAGE_HEAD.size : at + length]
+        for channel, data, places in self.parts(wanted):
+            for at, body in zip(places.tolist(), bodies(data, places), strict=True):
+                yield channel, _MESSAGE_HEAD.unpack_from(data, at + _HEAD.size)[2], body
 
-    def _parts(self, ids: Collection[int]) -> Iterator[tuple[bytes, Iterator[Record]]]:
-        """The parts of the file that may have messages of these channels, with their records."""
-        for at, has in sorted(self._found.chunks.items()):
-            if has is None or not has.isdisjoint(ids):
+    def parts(self, wanted: Collection[Channel]) -> Iterator[tuple[Channel, bytes, Places]]:
+        """The messages of some channels, part by part of the file: the channel, the bytes of the
+        part, and the places (k,) of the records of the channel's messages there."""
+        ids = {number: one for number, one in self._by_id.items() if one in wanted}
+        for at, indices in sorted(self._found.chunks.items()):
+            if indices is None:
                 data = self._chunk(self._record(at))
-                yield data, _inner(data)
+                for number, places in _message_places(data).items():
+                    if number in ids:
+                        yield ids[number], data, np.array(places)
+            elif not ids.keys().isdisjoint(indices):
+                data = self._chunk(self._record(at))
+                for number in (one for one in ids if one in indices):
+                    yield ids[number], data, self._indexed(number, indices[number], data)
         if self._found.loose:
-            for record in self._top():
-                if record[0] == _MESSAGE:
-                    yield self._content(record), iter([(_MESSAGE, 0, record[2])])
+            for opcode, at, length in self._top():
+                if opcode == _MESSAGE:
+                    data = self._content((opcode, at - _HEAD.size, _HEAD.size + length))
+                    number = _MESSAGE_HEAD.unpack_from(data, _HEAD.size)[0]
+                    if number in ids:
+                        yield ids[number], data, np.zeros(1, int)
+
+    def _indexed(self, number: int, at: int, data: bytes) -> Places:
+        """The places of the messages of a channel in a chunk, by its index at a place of the file.
+        Raises InputError if there are none of the channel."""
+        record = self._record(at)
+        content = self._content(record)[_INDEX_HEAD.size :]
+        places = np.frombuffer(content, "<u8")[1::2]
+        if record[0] != _MESSAGE_INDEX or not _are_messages(data, places, number):
+            raise InputError("the index of a chunk leads astray")
+        return places.astype(int)
 
     # --- what is in the file --------------------------------------------------------------
 
@@ -180,7 +206,7 @@ class McapLog:
             self._declare(found, opcode, self._read(record, opcode))
         elif opcode == _CHUNK_INDEX:
             one = self._read(record, opcode)
-            found.chunks[one.chunk_start_offset] = frozenset(one.message_index_offsets) or None
+            found.chunks[one.chunk_start_offset] = one.message_index_offsets or None
         elif opcode == _ATTACHMENT_INDEX:
             one = self._read(record, opcode)
             found.attachments[one.name] = one.offset
@@ -265,3 +291,51 @@ def _inner(data: bytes) -> Iterator[Record]:
             raise InputError("a chunk has a record that is none")
         yield opcode, at, length
         at += length
+
+
+def _message_places(data: bytes) -> dict[int, list[int]]:
+    """The places of the records of messages within a chunk, by the ids of their channels."""
+    found: dict[int, list[int]] = {}
+    for opcode, at, _ in _inner(data):
+        if opcode == _MESSAGE:
+            number = _MESSAGE_HEAD.unpack_from(data, at)[0]
+            found.setdefault(number, []).append(at - _HEAD.size)
+    return found
+
+
+def _are_messages(data: bytes, places: NDArray[np.uint64], channel: int) -> bool:
+    """Whether whole messages of a channel are at these places, and no more than fit."""
+    if not len(places):
+        return True
+    if len(data) < BEFORE_DATA or (places > len(data) - BEFORE_DATA).any():
+        return False
+    at = places.astype(int)
+    ids = gathered(data, at, _HEAD.size, _HEAD.size + 2)
+    own = np.frombuffer(struct.pack("<H", channel), np.uint8)
+    sizes = lengths(data, at)
+    return bool(
+        (gathered(data, at, 0, 1) == _MESSAGE).all()
+        and (ids == own).all()
+        and (sizes <= len(data) - BEFORE_DATA - places).all()
+        and sizes.sum() <= len(data)
+    )
+
+
+def gathered(data: bytes, places: Places, start: int, stop: int) -> NDArray[np.uint8]:
+    """The bytes from start to stop behind each of k places, (k, stop - start)."""
+    whole = np.frombuffer(data, np.uint8, offset=start)
+    found: NDArray[np.uint8] = sliding_window_view(whole, stop - start)[places]
+    return found
+
+
+def lengths(data: bytes, places: Places) -> NDArray[np.uint64]:
+    """The lengths [bytes] of the data of the messages whose records are at k places, (k,)."""
+    heads = np.ascontiguousarray(gathered(data, places, 1, _HEAD.size))
+    return heads.view("<u8")[:, 0] - np.uint64(_MESSAGE_HEAD.size)
+
+
+def bodies(data: bytes, places: Places) -> Iterator[bytes]:
+    """The data of the messages whose records are at these places."""
+    for at in places.tolist():
+        length = _HEAD.unpack_from(data, at)[1]
+        yield data[at + BEFORE_DATA : at + _HEAD.size + length]

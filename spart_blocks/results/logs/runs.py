@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from io import BytesIO
 from math import prod
 from pathlib import Path
@@ -17,10 +15,11 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.results.archives import ArrayReader
 from spart_blocks.results.archives import opened as opened_archive
-from spart_blocks.results.logs.decoding import Decode, decoder
+from spart_blocks.results.logs.decoding import decoder
 from spart_blocks.results.logs.files import opened_mcap
 from spart_blocks.results.logs.log import Channel
-from spart_blocks.results.logs.mcap_log import McapLog
+from spart_blocks.results.logs.mcap_log import McapLog, bodies
+from spart_blocks.results.logs.rows import Floats, alike
 from spart_blocks.results.logs.signals import RecordedSignals
 from spart_blocks.results.packed import (
     FINAL_STATE,
@@ -80,82 +79,38 @@ def _arrays(
 ) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
     """The times of a run, and its signals and states by name."""
     names = {channel: name for name, channel in known.channels.items()}
-    waiting = {channel: _Messages() for channel in names}
+    decoders = {channel: decoder(channel) for channel in names}
+    found: dict[Channel, list[tuple[Floats, Floats]]] = {channel: [] for channel in names}
     left = max_bytes
-    for channel, _, data in log.messages(names.keys()):
-        left -= 8 + len(data)
+    for channel, data, places in log.parts(names.keys()):
+        part = alike(data, places, known.shape(names[channel]))
+        if part is None:
+            messages = [decoders[channel](body) for body in bodies(data, places)]
+            values = [np.array(one.value, float).ravel() for one in messages]
+            part = np.array([one.t for one in messages], float), _joined(values)
+        found[channel].append(part)
+        left -= part[0].nbytes + part[1].nbytes
         if left < 0:
             raise InputError(f"its signals have more than {max_bytes:,} bytes")
-        waiting[channel].add(data)
-    rows = {channel: waiting.pop(channel).rows(channel) for channel in names}
-    t = _common([times for times, _ in rows.values()], log.whole)
+    times = {channel: _joined([t for t, _ in parts]) for channel, parts in found.items()}
+    t = _common(list(times.values()), log.whole)
     return t, {
-        name: _of_numbers(name, known, rows[channel][1], len(rows[channel][0]))[: len(t)]
+        name: _of_numbers(
+            name, known, _joined([numbers for _, numbers in found[channel]]), len(times[channel])
+        )[: len(t)]
         for channel, name in names.items()
     }
 
 
-@dataclass
-class _Messages:
-    """The bytes of a channel's messages, one after another, and the size of each."""
-
-    data: bytearray = field(default_factory=bytearray)
-    sizes: array[int] = field(default_factory=lambda: array("Q"))
-
-    def add(self, message: bytes) -> None:
-        self.data += message
-        self.sizes.append(len(message))
-
-    def rows(self, channel: Channel) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The times (k,) and the numbers of all messages together."""
-        return self._alike() or self._decoded(decoder(channel))
-
-    def _alike(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """The numbers of messages that have theirs at the same places, as a recording writes them;
-        None for others."""
-        size = self.sizes[0] if self.sizes else 0
-        head = _head(size)
-        if head is None or self.sizes.count(size) < len(self.sizes):
-            return None
-        table = np.frombuffer(self.data, np.uint8).reshape(-1, size)
-        start = 9 + len(head)
-        if (table[:, 0] != 0x09).any() or (table[:, 9:start] != list(head)).any():
-            return None
-        t, numbers = (np.ascontiguousarray(part).view("<f8") for part in
-                      (table[:, 1:9], table[:, start:]))  # fmt: skip
-        return t.ravel(), numbers.ravel()
-
-    def _decoded(self, decode: Decode) -> tuple[NDArray[Any], NDArray[Any]]:
-        times, numbers, start = array("d"), array("d"), 0
-        for size in self.sizes:
-            message = decode(bytes(self.data[start : start + size]))
-            times.append(message.t)
-            value = message.value
-            numbers.extend([value] if isinstance(value, float) else value)
-            start += size
-        return np.array(times), np.array(numbers)
-
-
-def _head(size: int) -> bytes | None:
-    """What stands between time and numbers in a message of this size: the tag of one number, or
-    that of packed ones and their size; None if no such message has this size."""
-    if size == 18:
-        return b"\x11"
-    for length in range(1, 6):
-        rest = size - 10 - length
-        coded = bytes(
-            (rest >> 7 * k) & 0x7F | (0x80 if k < length - 1 else 0) for k in range(length)
-        )
-        if rest >= 0 and rest % 8 == 0 and 7 * (length - 1) <= rest.bit_length() <= 7 * length:
-            return b"\x12" + coded
-    return None
+def _joined(parts: Sequence[Floats]) -> Floats:
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _common(times: Sequence[NDArray[Any]], whole: bool) -> NDArray[Any]:
     """The times of the rows, which all signals have: of a file without its end, up to where each
     is there. Raises InputError where they differ."""
     count = min(map(len, times), default=0)
-    t = np.array(times[0][:count] if times else [], float)
+    t = times[0][:count] if times else np.zeros(0)
     uneven = whole and any(len(one) != count for one in times)
     if uneven or any(not np.array_equal(t, one[:count], equal_nan=True) for one in times):
         raise InputError("its signals are not there at the same times")
