@@ -77,6 +77,21 @@ def warn(message: str) -> None:
     warnings.warn(message, SpartWarning, stacklevel=level)
 
 
+@contextmanager
+def overheard() -> Iterator[list[str]]:
+    """A context that collects the package's warnings; they are still given."""
+    told: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield told
+        finally:
+            told += [str(w.message) for w in caught if issubclass(w.category, SpartWarning)]
+            found = list(caught)
+    for w in found:
+        warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+
+
 class SpartError(Exception):
     """Base class of all errors that this package raises."""
 

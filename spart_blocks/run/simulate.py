@@ -292,7 +292,7 @@ def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engin
     ready = ready.with_sections(run=changed(ready.run))
     if name == "interpreter":
         return engine_of(ready, name)
-    return engine_of_object(ready, lambda same: engine_of(same, name))
+    return engine_of_object(ready, lambda same, program: engine_of(same, name, program))
 
 
 def _of_file(
@@ -304,8 +304,10 @@ def _of_file(
     return engine_of(diagram.with_sections(run=changed(diagram.run)), name)
 
 
-def engine_of(diagram: Diagram, name: EngineName) -> Engine:
-    """The requested engine; 'auto' falls back to the interpreter with one warning."""
+def engine_of(diagram: Diagram, name: EngineName, program: Program | None = None) -> Engine:
+    """The requested engine; 'auto' falls back to the interpreter with one warning. program: that of
+    the diagram, if it is known.
+    """
     from spart_blocks.program.tracing.gains import wired
     from spart_blocks.run.engines.interpreter import Interpreter
     from spart_blocks.run.engines.parity import native_engine
@@ -317,7 +319,7 @@ def engine_of(diagram: Diagram, name: EngineName) -> Engine:
         return blocks
     prepare_library(diagram.run)
     try:
-        return native_engine(diagram, wiring)
+        return native_engine(diagram, wiring, program)
     except TraceError as error:
         if name == "native":
             raise

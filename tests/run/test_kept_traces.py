@@ -11,6 +11,7 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.base.errors import SpartWarning
 from spart_blocks.diagram import new_diagram
+from spart_blocks.program import from_diagram
 from spart_blocks.run import begin
 from spart_blocks.run.engines import parity
 from spart_blocks.run.engines.native import Native
@@ -154,3 +155,54 @@ def test_a_copy_of_the_diagram_has_no_trace(diagram, traces):
     assert len(traces) == 2
     assert not np.array_equal(changed["x"], sb.simulate(diagram)["x"])
     assert len(traces) == 2
+
+
+def test_a_run_uses_the_program_of_an_earlier_trace(diagram, tmp_path, traces):
+    sb.trace(diagram)
+    assert not traces  # these are of runs
+    first = sb.simulate(diagram)
+    assert not traces
+    same(first, sb.simulate(tmp_path / "loop.yaml"))
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_diagram_that_changed_after_its_trace_is_traced_again(diagram, tmp_path, traces, change):
+    sb.trace(diagram)
+    change(diagram)
+    found = sb.simulate(diagram)
+    assert len(traces) == 1
+    fresh = sb.load(tmp_path / "loop.yaml")
+    change(fresh)
+    same(found, sb.simulate(fresh))
+
+
+def test_warnings_of_a_trace_are_given_by_each_run_that_uses_it(diagram, monkeypatch, traces):
+    made = from_diagram.traced
+
+    def doubtful(*args, **options):
+        warnings.warn("doubtful", SpartWarning, stacklevel=2)
+        return made(*args, **options)
+
+    monkeypatch.setattr(from_diagram, "traced", doubtful)
+    for use in (sb.trace, sb.simulate, sb.simulate):
+        with pytest.warns(SpartWarning, match="doubtful") as caught:
+            use(diagram)
+        assert len([w for w in caught if "doubtful" in str(w.message)]) == 1
+    assert not traces
+
+
+def test_a_run_with_events_traces_for_itself(tmp_path, traces):
+    """Blocks reset their states in runs, and a trace of one's own has resets as expressions."""
+    (tmp_path / "saw.yaml").write_text("""
+blocks:
+  one: {type: CONSTANT, value: 1}
+  saw: {type: HYBRID_SYSTEM, states: [s], x0: [0], arguments: [u], f: [u],
+        jumps: [{when: s > 0.3, set: {s: 0}}]}
+  scope: {type: SCOPE}
+wires: [one -> saw.u, saw -> scope]
+run: {T: 1}
+""")
+    diagram = sb.load(tmp_path / "saw.yaml")
+    assert sb.trace(diagram).resets
+    assert sb.simulate(diagram)["saw"][-1] == pytest.approx(0.1)
+    assert len(traces) == 1

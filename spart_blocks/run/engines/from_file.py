@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spart_blocks.base import cache as kept
-from spart_blocks.base.errors import InputError, SpartWarning, warn
+from spart_blocks.base.errors import InputError, SpartWarning, overheard, warn
 from spart_blocks.base.package_state import package_state
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.diagram.standard import STANDARD
@@ -161,18 +160,3 @@ def _entry(found: Path) -> tuple[list[tuple[str, str]], list[str], Program]:
     """
     entry = json.loads(found.read_text(encoding="utf-8"))
     return entry["files"], list(entry["warnings"]), from_text(entry["program"])
-
-
-@contextmanager
-def overheard() -> Iterator[list[str]]:
-    """A context that collects the package's warnings; they are still given."""
-    told: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            yield told
-        finally:
-            told += [str(w.message) for w in caught if issubclass(w.category, SpartWarning)]
-            found = list(caught)
-    for w in found:
-        warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)

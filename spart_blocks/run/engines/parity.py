@@ -13,7 +13,7 @@ from spart_blocks.base.random_numbers import NUMBERS, states_of
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node
-from spart_blocks.program import TraceError, trace
+from spart_blocks.program import Program, TraceError, trace
 from spart_blocks.program.tracing.rules import random_entries
 from spart_blocks.run.engines.alike import Alike
 from spart_blocks.run.engines.engine import Floats
@@ -76,8 +76,9 @@ ROUNDED = 100.0
 OWN_STEP = 1e-3  # s
 
 
-def native_engine(diagram: Diagram, wiring: FlatDiagram) -> Native:
-    """Trace a diagram, and check the program against the interpreter.
+def native_engine(diagram: Diagram, wiring: FlatDiagram, program: Program | None = None) -> Native:
+    """Trace a diagram, and check the program against the interpreter. program: that of the diagram,
+    if it is known.
 
     Raises DiagramError for wires of a wrong shape. Raises TraceError if a block cannot be traced,
     or if the program differs from the blocks; it names the first such block.
@@ -88,7 +89,7 @@ def native_engine(diagram: Diagram, wiring: FlatDiagram) -> Native:
     with suppress(RunError):
         blocks.check_shapes(0.0, *blocks.initial())
     # The functions of EVENT blocks are called by the blocks, since they may have side effects.
-    engine = Native(trace(diagram, wiring, resets=False), lambda: blocks)
+    engine = Native(program or trace(diagram, wiring, resets=False), lambda: blocks)
     check(engine, blocks)
     warn_of_solutions(blocks)
     return engine

@@ -52,7 +52,9 @@ class MemorySource(Source):
         if "tunable" in overrides:
             diagram = replace(diagram, tunable=tuple(overrides["tunable"]))
         try:
-            made = engine_of_object(diagram, lambda ready: engine_of(ready, "native"))
+            made = engine_of_object(
+                diagram, lambda ready, program: engine_of(ready, "native", program)
+            )
         except TraceError as error:
             text = f"{self.title} cannot be traced: {str(error).partition(chr(10))[0]}"
             hint = "sweep its file, whose runs can be done block by block"
