@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spart_blocks.base.errors import overheard
@@ -28,10 +29,12 @@ def engine_of_object(diagram: Diagram, make: Callable[[Diagram, Program | None],
         engine: Native = earlier.given()
         return engine.with_run(diagram.run)
     forget(diagram, _ENGINE)
-    shares = traced and traced.contents == same and _shared(traced.what, diagram)
+    program = None
     with overheard() as told:
-        made = make(diagram, traced.given() if shares and traced else None)
-    if not shares:
+        if traced and traced.contents == same and _shared(traced.what, diagram):
+            program = replace(traced.given(), run=diagram.run)
+        made = make(diagram, program)
+    if program is None:
         now = Contents.of(diagram)  # designed gains are present now
     if isinstance(made, Native):
         keep(diagram, _ENGINE, made, told, now)
