@@ -9,11 +9,11 @@ from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoin
 from spart_blocks.block_support.parameters import fixed
 from spart_blocks.transports.endpoints import LOOPBACK
 from spart_blocks.transports.mqtt import read_mqtt
+from spart_blocks.transports.ros import read_ros
 from spart_blocks.transports.serial import read_serial
 from spart_blocks.transports.shared_memory import read_memory
 from spart_blocks.transports.tcp import read_tcp
 from spart_blocks.transports.udp import read_udp
-from spart_blocks.transports.zenoh import read_ros
 from spart_blocks.transports.zmq import read_zmq
 
 

@@ -19,7 +19,7 @@ from spart_blocks.realtime.loop import Loop
 from spart_blocks.ros.cdr import encode
 from spart_blocks.ros.graph import Qos
 from spart_blocks.ros.library import bundled
-from spart_blocks.transports.zenoh import RosNode
+from spart_blocks.transports.ros_node import RosNode
 
 CLOCK_PERIOD = 0.01
 """Interval of /clock [s]."""

@@ -27,7 +27,7 @@ from spart_blocks.realtime.report import Counts, Report, report_of
 from spart_blocks.realtime.ros_services import RosServices
 from spart_blocks.realtime.watchdog import Watchdog
 from spart_blocks.recordings.record import checked_recording
-from spart_blocks.transports.zenoh import NODE
+from spart_blocks.transports.ros_node import NODE
 
 MOMENT = 0.1  # s, between two polls of a running loop
 

@@ -118,7 +118,7 @@ def node_of(title: str) -> str:
 class NodeOptions:
     """The node of a diagram. domain: ROS_DOMAIN_ID. connect, listen: where the session connects and
     listens, such as tcp/localhost:7447, that of a router. clock: of the stamps, "system" or "run",
-    the time since the start, which it then publishes as /clock."""
+    the time since the start, which it then publishes as /clock. carrier: of its messages."""
 
     name: str = "spart"
     namespace: str = "/"
@@ -126,6 +126,7 @@ class NodeOptions:
     connect: tuple[str, ...] = ("tcp/localhost:7447",)
     listen: tuple[str, ...] = ("tcp/localhost:0",)
     clock: Literal["system", "run"] = "system"
+    carrier: Literal["zenoh", "dds"] = "zenoh"
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from contextlib import suppress
 from threading import Thread
-from typing import Any, ClassVar
+from typing import Any
 
-from spart_blocks.base.errors import Fault, InputError, brief, optional, told, warn
+from spart_blocks.base.errors import InputError, optional, told, warn
 from spart_blocks.ros.cdr import decode, encode
-from spart_blocks.ros.definitions import Find, MessageType, ServiceType
+from spart_blocks.ros.definitions import MessageType, ServiceType
 from spart_blocks.ros.graph import (
     Attachment,
     Kind,
@@ -23,17 +19,9 @@ from spart_blocks.ros.graph import (
     Qos,
     gid_of,
     read_attachment,
-    read_qos,
-    read_topic,
 )
-from spart_blocks.ros.library import bundled, read_definitions
-from spart_blocks.ros.shapes import MessageShape, shape_of
-from spart_blocks.transports.carrier import Carrier, carry_out, hand_in, local_pair
-from spart_blocks.transports.endpoints import Endpoint, LoopEnd
-from spart_blocks.transports.frames import MOST_BYTES, Field, Frame
+from spart_blocks.transports.ros_node import MOST_MESSAGE, Answer, Arrived, RosNode
 
-MOST_MESSAGE = 2**20
-"""Largest message that is read [bytes]."""
 MOST_PUBLISHERS = 64
 """Publishers of a topic whose numbers are remembered."""
 MOST_AHEAD = 2**20
@@ -42,28 +30,20 @@ MOST_REQUESTS = 16
 """Requests of a service that wait."""
 HEARTBEAT = 0.5
 """Interval in which lasting publishers tell their last number [s]."""
-NODE = "ROS node"
-"""The name of the session that the links of a subdiagram share."""
-_SEQUENCE = "u32"
-_TYPES = {"bool": "bool", "byte": "u8", "char": "u8", "int8": "i8", "uint8": "u8", "int16": "i16",
-          "uint16": "u16", "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64",
-          "float32": "f32", "float64": "f64"}  # fmt: skip
-_WRONG = b"?"
-"""What the loop gets instead of a message that is none, so that it counts it as malformed."""
 
 
-class RosNode:
-    """A session of Zenoh as a node of ROS, as a context manager. name: its identity."""
+class ZenohNode(RosNode):
+    """A session of Zenoh as a node of ROS. name: its identity."""
 
+    serves = True
     name: NodeName
 
     def __init__(self, options: NodeOptions) -> None:
-        self.options = options
+        super().__init__(options)
         self.zenoh = optional("zenoh", "eclipse-zenoh", "ros", "a link to ROS")
         self._tokens: list[Any] = []
 
-    def __enter__(self) -> RosNode:
-        """Raises InputError if the session cannot be opened."""
+    def __enter__(self) -> ZenohNode:
         try:
             self.session = self.zenoh.open(self._config())
         except self.zenoh.ZError as error:
@@ -110,10 +90,10 @@ class RosNode:
         self._declare(token)
         return self.name.key(topic, of), token
 
-    def publisher(self, topic: str, of: MessageType, qos: Qos) -> Publisher:
-        """A publisher of a topic, which is given in full."""
+    def publisher(self, topic: str, of: MessageType, qos: Qos) -> ZenohPublisher:
         key, token = self.declare_end("MP", self.name.full(topic), of, qos)
-        return Publisher(self._advanced_publisher(key, qos), gid_of(token))
+        publisher = self._advanced_publisher(key, qos)
+        return ZenohPublisher(publisher, gid_of(token), self.zenoh.ZError)
 
     def _advanced_publisher(self, key: str, qos: Qos) -> Any:
         ext, reliable = self.zenoh.ext, qos.reliability == "reliable"
@@ -133,28 +113,34 @@ class RosNode:
             **lasting,
         )
 
-    def subscribe(
-        self, topic: str, of: MessageType, qos: Qos, arrived: Callable[[Any], None]
-    ) -> Any:
-        """Call a function with each sample of a topic. Returns what `undeclare` ends.
-
-        It is called in the thread that reads the connection, so that a sender faster than it does
-        not fill up the memory.
-        """
+    def subscribe(self, topic: str, of: MessageType, qos: Qos, arrived: Arrived) -> Subscription:
+        """`arrived` is called in the thread that reads the connection, so that a sender faster
+        than it does not fill up the memory."""
         key, _ = self.declare_end("MS", self.name.full(topic), of, qos)
-        ext, called = self.zenoh.ext, self.zenoh.handlers.Callback(arrived, indirect=False)
+        numbers = Numbering()
+
+        def take(sample: Any) -> None:
+            try:
+                if len(sample.payload) > MOST_MESSAGE:
+                    raise ValueError("too long")
+                number = numbers.of(read_attachment(sample.attachment.to_bytes()))
+            except Exception:  # whatever a stranger sends: none may reach the thread of Zenoh
+                arrived(0, None)
+                return
+            arrived(number, sample.payload.to_bytes())
+
+        ext, called = self.zenoh.ext, self.zenoh.handlers.Callback(take, indirect=False)
         if not qos.lasting:
-            return self.session.declare_subscriber(key, called)
+            return Subscription(self.session.declare_subscriber(key, called))
         history = ext.HistoryConfig(detect_late_publishers=True, max_samples=qos.depth)
         recovery = ext.RecoveryConfig(periodic_queries=None, heartbeat=True)
-        return ext.declare_advanced_subscriber(
-            self.session, key, called, history=history, recovery=recovery
+        return Subscription(
+            ext.declare_advanced_subscriber(
+                self.session, key, called, history=history, recovery=recovery
+            )
         )
 
-    def serve(
-        self, service: str, of: ServiceType, answer: Callable[[dict[str, Any]], dict[str, Any]]
-    ) -> Service:
-        """Answer the requests of a service in a thread of its own."""
+    def serve(self, service: str, of: ServiceType, answer: Answer) -> Service:
         key, _ = self.declare_end("SS", self.name.full(service), of, Qos())
         channel = self.zenoh.handlers.FifoChannel(MOST_REQUESTS)
         return Service(self.session.declare_queryable(key, channel, complete=True), of, answer)
@@ -163,12 +149,7 @@ class RosNode:
 class Service:
     """A thread that answers requests. refused: what were none, which get no answer."""
 
-    def __init__(
-        self,
-        queryable: Any,
-        of: ServiceType,
-        answer: Callable[[dict[str, Any]], dict[str, Any]],
-    ) -> None:
+    def __init__(self, queryable: Any, of: ServiceType, answer: Answer) -> None:
         self._queryable, self._of, self._answer = queryable, of, answer
         self.refused = 0
         self._thread = Thread(target=self._serve, name=f"spart {of.name}", daemon=True)
@@ -196,84 +177,28 @@ class Service:
         query.reply(query.key_expr, response, attachment=bytes(attached))
 
 
-class Publisher:
+class Subscription:
+    def __init__(self, subscriber: Any) -> None:
+        self._subscriber = subscriber
+
+    def close(self) -> None:
+        self._subscriber.undeclare()
+
+
+class ZenohPublisher:
     """Publishes messages with their attachments."""
 
-    def __init__(self, publisher: Any, gid: bytes) -> None:
-        self._publisher, self._gid = publisher, gid
+    def __init__(self, publisher: Any, gid: bytes, closed: type[Exception]) -> None:
+        """closed: what is raised where the session is closed."""
+        self._publisher, self._gid, self._closed = publisher, gid, closed
 
     def put(self, message: bytes, sequence: int) -> None:
-        """sequence: number of the message, from 1."""
         attached = Attachment(sequence, time.time_ns(), self._gid)
-        self._publisher.put(message, attachment=bytes(attached))
+        with suppress(self._closed):
+            self._publisher.put(message, attachment=bytes(attached))
 
     def close(self) -> None:
         self._publisher.undeclare()
-
-
-@dataclass(frozen=True)
-class RosTopic(Endpoint):
-    """A topic with the shape of its messages."""
-
-    parameter: ClassVar[str] = "topic"
-    of_frame: ClassVar[str] = "fields"
-    topic: str
-    shape: MessageShape
-    qos: Qos
-
-    def __str__(self) -> str:
-        return f"ROS {self.topic}"
-
-    @cached_property
-    def frame(self) -> Frame:
-        """The message behind its number."""
-        fields = tuple(Field(one.name, _TYPES[one.kind], one.count) for one in self.shape.fields)
-        return Frame(
-            fields,
-            sequence=_SEQUENCE,
-            background=self.shape.background,
-            places=tuple(one.offset for one in self.shape.fields),
-            stamps=tuple(offset for _, offset in self.shape.stamps),
-        )
-
-    def open(self, end: LoopEnd, kept: ExitStack) -> None:
-        node: RosNode = end.shared(NODE, lambda: RosNode(end.node))
-        far = local_pair(end, kept)
-        if end.way == "receive":
-            numbers = Numbering()
-
-            def arrived(sample: Any) -> None:
-                try:
-                    hand_in(far, self._frame_of(sample, numbers))
-                except Exception:  # none may reach the thread of Zenoh
-                    hand_in(far, _WRONG)
-
-            subscriber = node.subscribe(self.topic, self.shape.of, self.qos, arrived)
-            kept.callback(subscriber.undeclare)
-            return
-        end.stamp_by(node.options.clock)
-        publisher = node.publisher(self.topic, self.shape.of, self.qos)
-        kept.callback(publisher.close)
-        sequence = 0
-
-        def send(frame: bytes) -> None:
-            nonlocal sequence
-            number = int.from_bytes(frame[:4], "little") + 1  # theirs begin with 1
-            sequence += (number - sequence) % 2**32
-            with suppress(node.zenoh.ZError):  # the session is closed
-                publisher.put(frame[4:], sequence)
-
-        carrier = Carrier(lambda: carry_out(far, send), str(self))
-        carrier.start()
-        kept.callback(carrier.stop)
-
-    def _frame_of(self, sample: Any, numbers: Numbering) -> bytes:
-        """The frame of a received sample. Raises ValueError if it is no message of the topic."""
-        if sample.attachment is None or len(sample.payload) > MOST_MESSAGE:
-            raise ValueError("no message of rmw_zenoh")
-        attached = read_attachment(sample.attachment.to_bytes())
-        message = self.shape.canonical(sample.payload.to_bytes())
-        return numbers.of(attached).to_bytes(4, "little") + message
 
 
 class Numbering:
@@ -298,28 +223,3 @@ class Numbering:
         if len(self._last) > MOST_PUBLISHERS:
             del self._last[next(iter(self._last))]
         return self._number % 2**32
-
-
-def read_ros(
-    topic: Any, message: Any, fields: Any, values: Any, joints: Any, qos: Any, definitions: Any
-) -> RosTopic:
-    """The endpoint of these parameters. Raises ValueError or InputError if one is invalid."""
-    name = read_topic(topic)
-    if not isinstance(message, str):
-        raise ValueError(f"message is a type such as sensor_msgs/JointState, not {brief(message)}")
-    try:
-        find: Find = bundled().message
-        if definitions is not None:
-            find = read_definitions(Path(definitions), message)
-        of = find(message)
-    except InputError as error:
-        found = error.faults[0]
-        where = f"{found.place}: " if found.place else ""
-        raise InputError(Fault(f"message: {where}{found.message}", hint=found.hint)) from None
-    shape = shape_of(of, fields, values, joints)
-    size = 4 + len(shape.background)
-    if size > MOST_BYTES:
-        raise ValueError(
-            f"message: one of fixed shape has at most {MOST_BYTES - 4} bytes, this one {size - 4}"
-        )
-    return RosTopic(name, shape, read_qos(qos))

@@ -12,7 +12,7 @@ from spart_blocks.ros.definitions import NUMBERS, range_of, read_message
 from spart_blocks.ros.graph import Qos
 from spart_blocks.ros.library import bundled
 from spart_blocks.ros.shapes import shape_of
-from spart_blocks.transports.zenoh import RosTopic
+from spart_blocks.transports.ros import RosTopic
 
 ALL = list(NUMBERS)
 

@@ -17,7 +17,8 @@ from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.links import open_links
 from spart_blocks.ros.cdr import decode
 from spart_blocks.ros.graph import GID, Attachment, read_attachment
-from spart_blocks.transports.zenoh import MOST_AHEAD, MOST_MESSAGE, Numbering
+from spart_blocks.transports.ros_node import MOST_MESSAGE
+from spart_blocks.transports.zenoh import MOST_AHEAD, Numbering
 
 DIAGRAM = """
 name: my arm
@@ -235,7 +236,7 @@ def test_lost_messages_are_counted(peer, opened):
     _hears_again(peer, receiver, u)
     before = receiver.counts()["lost"]
     peer.send("joint_states", JOINTS, joint_state(["a", "b"], [3.0, 4.0]), number=peer.sent + 6)
-    until(lambda: receiver.receive(time.monotonic(), u) or u[0] == 3.0)
+    until(lambda: receiver.receive(time.monotonic(), u) and u[0] == 3.0)
     assert receiver.counts()["lost"] - before == 5
 
 
