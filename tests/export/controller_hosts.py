@@ -2,14 +2,52 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import spart_blocks as sb
+from spart_blocks.export import controller_files, plan_of, step_code, write_package
+from spart_blocks.program.subdiagram import subdiagram_of
+
+MODEL = Path(__file__).parents[2] / "models" / "spacecraft_3dof.urdf"
+JOINTS = ("Joint_1", "Joint_2", "Joint_3")
+PID = f"""
+name: arm
+robots:
+  sc: {{urdf: {MODEL.name}, base: floating}}
+clocks:
+  computer: {{rate: 50}}
+blocks:
+  goal: {{type: STEP, T: 0.1, off: 0, on: [0.5, -0.3, 0.2]}}
+  pid: {{type: JOINT_PID_S, clock: computer, kp: [30, 30, 15], ki: 15, kd: [15, 15, 6], N: 50}}
+  plant: {{type: MULTIBODY, robot: sc}}
+  torques: {{type: SCOPE}}
+wires:
+  - goal -> pid.qd
+  - plant.qm -> pid.qm
+  - pid -> plant.taum, torques
+run: {{T: 1}}
+"""
 
 STUBS = Path(__file__).with_name("ros2_stubs")
 CXX = ("-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{STUBS}")
 C = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fPIC", "-c")
 VERSIONS = {"humble": (), "jazzy": ("-DSB_JAZZY",)}
+
+
+def written(folder, text, **options):
+    """The diagram of a text, and the code and package of its part."""
+    folder.mkdir(exist_ok=True)
+    shutil.copy(MODEL, folder)
+    path = folder / "diagram.yaml"
+    path.write_text(text)
+    diagram = sb.load(path)
+    code = step_code(subdiagram_of(diagram), **options)
+    plan = plan_of(diagram, code)
+    write_package(controller_files(plan), folder / "package")
+    return diagram, code, plan
 
 
 def run(command):

@@ -29,6 +29,8 @@ _PACKAGE = re.compile(r"[a-z](?:_?[a-z0-9])+")
 _MAINTAINER = re.compile(r"[^<>]*[^<>\s]\s*<[^<>@\s]+@[^<>@\s]+>")
 WAIT, START = "wait", "start"
 """Of an input: nothing is commanded before the first message; the value at the diagram's start."""
+NO_COMMAND = "none"
+"""In place of an output's interface: it is none."""
 
 
 def _interface(word: str) -> str:
@@ -145,7 +147,7 @@ class ControllerInput(_Side):
 
 
 class ControllerOutput(_Side):
-    """Where an output goes to: command interfaces, or nowhere."""
+    """Where an output goes to: command interfaces, or nowhere (`none`)."""
 
     safe: Values | None = Field(
         None, description="commands after a failure and at deactivation: a number, or one for each"
@@ -154,6 +156,8 @@ class ControllerOutput(_Side):
     @model_validator(mode="after")
     def _consistent(self) -> ControllerOutput:
         _one_of(self, "interface", "interfaces")
+        if self.interface == NO_COMMAND and self.safe is not None:
+            raise ValueError("safe is an entry of outputs that are commands")
         return self
 
 

@@ -196,12 +196,14 @@ def _parameters(plan: Plan) -> str:
     values = plan.code.part.program.p
     tree: dict[str, Any] = {}
     for parameter in plan.parameters:
+        member = parameter.member
+        numbers = [float(value) for value in values[member.start : member.start + member.size]]
+        if not all(map(math.isfinite, numbers)):
+            continue  # no file can give them: only what is within the largest number is taken
         *around, last = parameter.name.split(".")
         branch = tree
         for word in around:
             branch = branch.setdefault(word, {})
-        member = parameter.member
-        numbers = [float(value) for value in values[member.start : member.start + member.size]]
         branch[last] = (numbers if member.shape else numbers[0], _note(plan, parameter))
     return "\n".join([*lines, *_yaml_lines(tree, 4), ""])
 

@@ -21,6 +21,7 @@ from spart_blocks.diagram.network.algebraic_loops import uncut
 from spart_blocks.diagram.network.display import aliases_of, entries_of, signal_names, units_of
 from spart_blocks.diagram.network.flatten import FlatDiagram
 from spart_blocks.diagram.sections.ros2_control_section import (
+    NO_COMMAND,
     START,
     WAIT,
     ControllerInput,
@@ -117,7 +118,8 @@ class Plan:
     @property
     def class_name(self) -> str:
         """The name of the class in C++."""
-        return "".join(word.capitalize() for word in self.package.split("_")) + "Controller"
+        words = self.package.removesuffix("_controller").split("_")
+        return "".join(word.capitalize() for word in words) + "Controller"
 
     @property
     def rate(self) -> int:
@@ -164,6 +166,9 @@ class _Planner:
             self.faults.append(Fault(text, hint=hint))
         states, topics, values = self._inputs()
         commands = self._commands()
+        if not commands and not self.faults:
+            hint = "export: ros2_control: outputs: names the interfaces of one"
+            self.faults.append(Fault("no output of the controller is a command", hint=hint))
         for kind, rows in (("state", states), ("command", commands)):
             self._check_once(kind, [row.name for row in rows])
         package = self._package()
@@ -231,7 +236,7 @@ class _Planner:
             count = counted(len(given.interfaces), "interface")
             self.faults.append(Fault(f"{what} has {count} in export: ros2_control", place))
             return None
-        joints = self._joints(member)
+        joints = self._joints(member) or self._only_joints(member.size)
         if joints:
             return tuple(f"{joint}/{given.interface}" for joint in joints)
         known = self.options.joints
@@ -252,9 +257,12 @@ class _Planner:
             if given is None:
                 word = self._known_interface(member)
                 if word is None:
-                    self._unknown("outputs", member, "output", "effort")
+                    more = f", {member.name}: {NO_COMMAND} (no command)"
+                    self._unknown("outputs", member, "output", "effort", more)
                     continue
                 given = ControllerOutput.model_validate({"interface": word})
+            if given.interface == NO_COMMAND:
+                continue
             safe = self._safe(member, given, linked)
             names = self._names("outputs", member, given)
             if names is not None:
@@ -266,7 +274,7 @@ class _Planner:
         word = _INTERFACES.get(self.units.get(member.name, ""))
         return word if word and self._joints(member) else None
 
-    def _unknown(self, side: str, member: Member, what: str, word: str, more: str = "") -> None:
+    def _unknown(self, side: str, member: Member, what: str, word: str, more: str) -> None:
         names = _some(member.size, f"/{word}")
         hint = (
             f"write under export: ros2_control: {side}: one of {member.name}: {word}, "
