@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -167,25 +168,19 @@ def measured(problem: Case, quick: bool, folder: Path) -> dict[str, float]:
     def error(x: Any) -> float:
         return float(np.sqrt(np.mean(((x - best) / (np.abs(best) + problem.absolute)) ** 2)))
 
-    def ours(rtol: float) -> tuple[float, float, int]:
+    def ours(rtol: float) -> tuple[Any, float, int]:
         options = {"T": problem.T, "rtol": rtol, "atol": rtol * problem.absolute}
-        times = []
-        for _ in range(repeats + 1):
-            with Timed() as timed:
-                results = sb.simulate(program, solver="Rodas5P", every=problem.T, **options)
-            times.append(timed.seconds)
-        return error(problem.end(results)), median(times[1:]), results.info["steps"]
+        with Timed() as timed:
+            results = sb.simulate(program, solver="Rodas5P", every=problem.T, **options)
+        return problem.end(results), timed.seconds, results.info["steps"]
 
-    def theirs(rtol: float) -> tuple[float, float, int]:
-        times, steps = [], ctypes.c_long()
-        for _ in range(repeats + 1):
-            x = program.x0.copy()
-            numbers = (problem.T, rtol, rtol * problem.absolute)
-            given = [ctypes.c_double(v) for v in numbers]
-            times.append(go(pointer(x), pointer(program.p), *given, ctypes.byref(steps)))
+    def theirs(rtol: float) -> tuple[Any, float, int]:
+        x, steps = program.x0.copy(), ctypes.c_long()
+        given = map(ctypes.c_double, (problem.T, rtol, rtol * problem.absolute))
+        seconds = go(pointer(x), pointer(program.p), *given, ctypes.byref(steps))
         if program.project is not None:
             x = np.array(program.project(problem.T, x, program.xd0, program.p)).ravel()
-        return error(x), median(times[1:]), steps.value
+        return x, seconds, steps.value
 
     def radau(rtol: float) -> float:
         options = {"T": problem.T, "rtol": rtol, "atol": rtol * problem.absolute}
@@ -193,7 +188,17 @@ def measured(problem: Case, quick: bool, folder: Path) -> dict[str, float]:
             sb.simulate(program, solver="Radau", every=problem.T, **options).info["wall_time"]
         )
 
-    points = [(rtol, ours(rtol), theirs(rtol)) for rtol in TOLERANCES]
+    # Both take turns, at all tolerances, so that a machine whose pace changes is the same for all.
+    rounds = [[(ours(rtol), theirs(rtol)) for rtol in TOLERANCES] for _ in range(repeats + 1)]
+
+    def summary(found: Sequence[tuple[Any, float, int]]) -> tuple[float, float, int]:
+        """Error, median time and steps; the first round is not counted."""
+        return error(found[-1][0]), median(seconds for _, seconds, _ in found[1:]), found[-1][2]
+
+    points = [
+        (rtol, *map(summary, zip(*pairs, strict=True)))
+        for rtol, pairs in zip(TOLERANCES, zip(*rounds, strict=True), strict=True)
+    ]
     by_error = sorted((np.log(e), np.log(s)) for _, (e, s, _), _ in points)
     print(f"{problem.name}, {len(program.x0)} states", flush=True)
     ratios = []
