@@ -129,7 +129,7 @@ class ZenohNode(RosNode):
                 return
             arrived(number, sample.payload.to_bytes())
 
-        ext, called = self.zenoh.ext, self.zenoh.handlers.Callback(take, indirect=False)
+        ext, called = self.zenoh.ext, self.zenoh.handlers.Callback(take, _nothing, indirect=False)
         if not qos.lasting:
             return Subscription(self.session.declare_subscriber(key, called))
         history = ext.HistoryConfig(detect_late_publishers=True, max_samples=qos.depth)
@@ -144,6 +144,10 @@ class ZenohNode(RosNode):
         key, _ = self.declare_end("SS", self.name.full(service), of, Qos())
         channel = self.zenoh.handlers.FifoChannel(MOST_REQUESTS)
         return Service(self.session.declare_queryable(key, channel, complete=True), of, answer)
+
+
+def _nothing() -> None:
+    """When a subscription has ended."""
 
 
 class Service:
