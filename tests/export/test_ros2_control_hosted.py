@@ -331,6 +331,50 @@ def test_a_reference_that_is_late_ends_it(hostile):
     assert len(one.logs) == 1
 
 
+CHECKED = """
+name: checked
+blocks:
+  force: {type: STEP, T: 0.02, on: 2}
+  cart: {type: PT2, gain: 0.5, omega: 4, damping: 0.2}
+  limit: {type: CHECK_RANGE, upper: 0.001, message: too far}
+  end: {type: STOP}
+wires: [force -> cart, cart -> limit, force -> end]
+export:
+  part: [PART]
+  outputs: [cart]
+  rate: 1000
+  ros2_control: {outputs: {OTHERS cart: [slide/position]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "others", "told"),
+    [
+        ("force, cart, limit", "force: none,", "too far"),
+        ("force, cart, end", "", "a STOP block asks for the end"),
+    ],
+)
+def test_faults_and_stops_are_told_once(part, others, told, hosts, tmp_path):
+    """By a controller that measures nothing."""
+    _, code, plan = written(
+        tmp_path, CHECKED.replace("PART", part).replace("OTHERS", others), rate=1000
+    )
+    assert not plan.states
+    assert not plan.topics
+    plugin = built_plugin("jazzy", tmp_path / "package", code.name, tmp_path)
+    with Hosted(hosts("jazzy"), plugin) as one:
+        one.started(1000)
+        steps = 0
+        while (found := one.update()).ok:
+            assert found.costs == 0
+            steps += 1
+        assert steps >= 20
+        assert found.costs > 0
+        assert not one.update().ok
+    assert len(one.logs) == 1
+    assert told in one.logs[0]
+
+
 RACE = """
 #include <thread>
 #include "arm_pid/controller.hpp"

@@ -116,6 +116,12 @@ KINDS: Mapping[str, JobKind] = {
         ("--part", "--version", "--rate", "--method", "--inputs", "--verify", *_SINGLE),
         lambda name, _: (f"--out={name}.fmu",),
     ),
+    "ros2_control": JobKind(
+        "export ros2_control",
+        "Controller of ros2_control",
+        ("--part", "--rate", "--method", "--precision", "--name", "--verify", *_SINGLE),
+        lambda name, _: (f"--out={name}",),
+    ),
     "picture": JobKind(
         "show",
         "Picture of the diagram",
@@ -158,5 +164,5 @@ KINDS: Mapping[str, JobKind] = {
     ),
 }  # fmt: skip
 """The kinds of jobs by the name that a request gives."""
-EXPORTS = ("c", "fmu", "picture", "motion", "robots", "results", "linear", "lqr")
+EXPORTS = ("c", "fmu", "ros2_control", "picture", "motion", "robots", "results", "linear", "lqr")
 """Those that the dialog of exports offers."""
