@@ -12,10 +12,9 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, Literal
 
-from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean, optional
 from spart_blocks.ros.definitions import MessageType, ServiceType
 from spart_blocks.ros.hashes import type_hash
 
@@ -170,9 +169,11 @@ def _mangled(name: str) -> str:
 
 
 def gid_of(token: str) -> bytes:
-    """The name of a publisher, of its token. rmw_zenoh's is another hash of the token; receivers
-    only compare them."""
-    return sha256(token.encode()).digest()[:GID]
+    """The name of a publisher: the XXH3 hash of its token, of 128 bits. Raises MissingExtraError
+    without the package xxhash."""
+    xxhash = optional("xxhash", "xxhash", "ros", "a link to ROS")
+    number: int = xxhash.xxh3_128_intdigest(token.encode())
+    return number.to_bytes(GID, "little")
 
 
 @dataclass(frozen=True)
