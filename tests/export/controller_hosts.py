@@ -9,6 +9,7 @@ from pathlib import Path
 
 import spart_blocks as sb
 from spart_blocks.export import controller_files, plan_of, step_code, write_package
+from spart_blocks.export.ros2_control.plan import DEPENDENCIES
 from spart_blocks.program.subdiagram import subdiagram_of
 
 MODEL = Path(__file__).parents[2] / "models" / "spacecraft_3dof.urdf"
@@ -71,6 +72,47 @@ def built_plugin(version, package, name, folder):
     flags = [*CXX, *VERSIONS[version], "-fPIC", "-shared", f"-I{package / 'include'}"]
     run(["g++", *flags, package / "src" / "controller.cpp", step, "-o", made])
     return made
+
+
+AMENT = """
+foreach(name ament_export_include_directories ament_export_libraries ament_export_dependencies
+    ament_package)
+  cmake_language(EVAL CODE "function(${name})\nendfunction()")
+endforeach()
+function(pluginlib_export_plugin_description_file category file)
+  if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    message(FATAL_ERROR "there is no ${file}")
+  endif()
+endfunction()
+if(UP_TO_JAZZY)
+  function(ament_target_dependencies target scope)
+    foreach(name IN LISTS ARGN)
+      target_link_libraries(${target} ${scope} ${${name}_TARGETS})
+    endforeach()
+  endfunction()
+endif()
+"""
+"""What CMake finds of ament: the functions that packages call, doing as little as they can."""
+
+
+def built_by_cmake(package, folder, *, up_to_jazzy):
+    """Builds and installs a package by its CMakeLists.txt; returns where it is installed."""
+    names = ("ament_cmake", *DEPENDENCIES)
+    for name in names:
+        found = folder / "found" / name / f"{name}Config.cmake"
+        found.parent.mkdir(parents=True)
+        made = f"add_library({name}::{name} INTERFACE IMPORTED)\n"
+        made += f"target_include_directories({name}::{name} INTERFACE {STUBS})\n"
+        found.write_text(
+            f"{AMENT if name == names[0] else made}set({name}_TARGETS {name}::{name})\n"
+        )
+    build, installed = folder / "build", folder / "installed"
+    options = [f"-DCMAKE_PREFIX_PATH={folder / 'found'}", f"-DUP_TO_JAZZY={up_to_jazzy}"]
+    strict = ["-DCMAKE_CXX_FLAGS=-Werror", "-DCMAKE_C_FLAGS=-Werror"]
+    run(["cmake", "-S", package, "-B", build, "-Werror=dev", *options, *strict])
+    run(["cmake", "--build", build])
+    run(["cmake", "--install", build, "--prefix", installed])
+    return installed
 
 
 def package_name(package):

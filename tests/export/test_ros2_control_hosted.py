@@ -1,6 +1,7 @@
 """Controllers of ros2_control compile against stubs of ROS 2, and run in a host as steps do."""
 
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from controller_hosts import (
     PID,
     VERSIONS,
     Hosted,
+    built_by_cmake,
     built_host,
     built_plugin,
     package_name,
@@ -329,6 +331,23 @@ def test_a_reference_that_is_late_ends_it(hostile):
     assert found == [True] * 5 + [False] * 2
     assert "no message came in time on /arm/goal" in one.logs[0]
     assert len(one.logs) == 1
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="needs CMake")
+@pytest.mark.parametrize("up_to_jazzy", [True, False])
+def test_it_builds_by_its_file_of_cmake(up_to_jazzy, hosts, tmp_path):
+    """With functions in the place of ament's, optimised, and without a warning."""
+    _, _, plan = written(tmp_path, f"{PID}export: {{part: pid}}\n")
+    installed = built_by_cmake(tmp_path / "package", tmp_path, up_to_jazzy=up_to_jazzy)
+    assert (installed / "share/arm_pid/config/arm_pid.yaml").is_file()
+    assert (installed / "include/arm_pid/controller.hpp").is_file()
+    with Hosted(hosts("humble"), installed / "lib" / f"lib{plan.package}.so") as one:
+        one.started(50)
+        one.ask("array", "~/goal", 1, 1, 1)
+        found = one.update()
+    assert found.ok
+    assert found.costs == 0
+    assert all(command > 100 for command in found.commands)
 
 
 CHECKED = """

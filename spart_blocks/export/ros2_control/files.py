@@ -53,7 +53,7 @@ def _words(plan: Plan) -> dict[str, Any]:
         "PACKAGE_UPPER": plan.package.upper(),
         "CLASS": plan.class_name,
         "TITLE": c_comment(code.part.program.name),
-        "VERSION": __version__,
+        "EXPORTER": __version__,
         "REAL": code.real,
         "RATE": plan.rate,
         "PERIOD": repr(float(code.schedule.step)),
