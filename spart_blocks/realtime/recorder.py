@@ -119,7 +119,7 @@ class LoopRecorder:
             final_state=FinalState(self.loop.time),
             complete=complete,
             diagram_name=code.part.program.name,
-            info={"engine": "realtime", "rate": float(code.schedule.rate)},
+            info={"engine": "real time", "rate": float(code.schedule.rate)},
             units={name: unit for name, unit in display.units.items() if name in names},
             entries={
                 name: tuple(found) for name, found in display.entries.items() if name in names
