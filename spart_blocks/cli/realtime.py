@@ -17,9 +17,11 @@ from spart_blocks.cli.commands import (
     QUIET,
     Loading,
     Texts,
+    check_diagram,
     command,
     diagram_file,
     option,
+    refuse_given,
 )
 from spart_blocks.cli.ending import Once, interrupt, writing
 from spart_blocks.cli.export import METHOD, PART, RATE
@@ -85,6 +87,11 @@ def realtime(
     """
     files = checked_files(reports, SUFFIXES, REPORT)
     recording = checked_recording(recording)
+    if replayed is not None:
+        hint = "leave out --t, --policy, --cpu, --report and --record"
+        given = (end, policy, cpu, reports, recording)
+        refuse_given(given, "steps are computed again as they were recorded", hint)
+        check_diagram(replayed)
     diagram = diagram_file(file, loading, quiet).load()
     from spart_blocks.realtime import Session, prepare
 

@@ -149,3 +149,9 @@ def test_a_recording_that_is_none_is_told(spart, ramp, tmp_path):
     done = spart("realtime", ramp, "--replay", "run.mcap")
     assert done.code == 2
     assert "run.mcap: it is no MCAP file" in done.err
+
+
+def test_a_replay_takes_no_options_of_a_run(spart, ramp):
+    done = spart("realtime", ramp, "--replay", "run.mcap", "--record", "other.mcap")
+    assert done.code == 2
+    assert "steps are computed again as they were recorded" in done.err
