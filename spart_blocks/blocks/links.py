@@ -203,8 +203,8 @@ class _ROS(Connected):
     it. See docs/ros.md.
 
     Each field is a port. Texts and lengths of the message are constant. No ROS is needed; messages
-    go over Zenoh, as with rmw_zenoh, by a Python thread. Needs eclipse-zenoh: pip install
-    'spart_blocks[ros]'.
+    go over Zenoh, as with rmw_zenoh, by a Python thread, or over DDS. Needs eclipse-zenoh: pip
+    install 'spart_blocks[ros]', or cyclonedds: 'spart_blocks[dds]'.
 
     :arg topic: name of the topic, in the namespace of the node if it does not begin with /
     :arg message: type of its messages, such as sensor_msgs/JointState

@@ -228,6 +228,7 @@ def node_options(diagram: Diagram) -> NodeOptions:
         given.connect,
         given.listen,
         given.clock,
+        given.carrier,
     )
 
 

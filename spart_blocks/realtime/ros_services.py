@@ -56,7 +56,7 @@ class RosServices:
             "set_parameters_atomically": ("rcl_interfaces/SetParametersAtomically", self._set_all),
         }
         with ExitStack() as kept:
-            for name, (kind, answer) in services.items():
+            for name, (kind, answer) in services.items() if self.node.serves else ():
                 service = self.node.serve(f"~/{name}", bundled().service(kind), answer)
                 kept.callback(service.close)
             if self._of_run:

@@ -116,8 +116,9 @@ def node_of(title: str) -> str:
 @dataclass(frozen=True)
 class NodeOptions:
     """The node of a diagram. domain: ROS_DOMAIN_ID. connect, listen: where the session connects and
-    listens, such as tcp/localhost:7447, that of a router. clock: of the stamps, "system" or "run",
-    the time since the start, which it then publishes as /clock. carrier: of its messages."""
+    listens, such as tcp/localhost:7447, that of a router; of Zenoh alone. clock: of the stamps,
+    "system" or "run", the time since the start, which it then publishes as /clock. carrier: of its
+    messages."""
 
     name: str = "spart"
     namespace: str = "/"

@@ -15,12 +15,13 @@ from spart_blocks.ros.graph import NodeOptions, Qos, read_qos, read_topic
 from spart_blocks.ros.library import bundled, read_definitions
 from spart_blocks.ros.shapes import MessageShape, shape_of
 from spart_blocks.transports.carrier import Carrier, carry_out, hand_in, local_pair
+from spart_blocks.transports.dds import DdsNode
 from spart_blocks.transports.endpoints import Endpoint, LoopEnd
 from spart_blocks.transports.frames import MOST_BYTES, Field, Frame
 from spart_blocks.transports.ros_node import NODE, RosNode
 from spart_blocks.transports.zenoh import ZenohNode
 
-_CARRIERS: dict[str, Callable[[NodeOptions], RosNode]] = {"zenoh": ZenohNode}
+_CARRIERS: dict[str, Callable[[NodeOptions], RosNode]] = {"zenoh": ZenohNode, "dds": DdsNode}
 _SEQUENCE = "u32"
 _TYPES = {"bool": "bool", "byte": "u8", "char": "u8", "int8": "i8", "uint8": "u8", "int16": "i16",
           "uint16": "u16", "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, PositiveFloat, StrictBool
+from pydantic import AfterValidator, Field, PositiveFloat, StrictBool, model_validator
 
 from spart_blocks.diagram.sections.section import Section
 from spart_blocks.ros.graph import MOST_DOMAIN, read_locator, read_namespace, read_node
@@ -27,19 +27,32 @@ class RosOptions(Section):
     domain: Annotated[int, Field(strict=True, ge=0, le=MOST_DOMAIN)] | None = Field(
         None, description="its domain; by default ROS_DOMAIN_ID of the environment, or 0"
     )
+    carrier: Literal["zenoh", "dds"] = Field(
+        "zenoh",
+        description="how messages go: as those of rmw_zenoh, or of rmw_cyclonedds and rmw_fastrtps",
+    )
     connect: Locators = Field(
         ("tcp/localhost:7447",),
-        description="addresses of a router or of peers that it connects to, now or when they start",
+        description="addresses of a router of Zenoh or of peers that it connects to, now or when "
+        "they start",
     )
     listen: Locators = Field(
         ("tcp/localhost:0",),
-        description="addresses at which peers connect to it; 0: any free port",
+        description="addresses at which peers of Zenoh connect to it; 0: any free port",
     )
     clock: Literal["system", "run"] = Field(
         "system",
         description="what stamps tell: the system's clock, or the time since the first step, which "
         "it publishes as /clock",
     )
+
+    @model_validator(mode="after")
+    def _of_the_carrier(self) -> Self:
+        fields = type(self).model_fields
+        changed = any(getattr(self, key) != fields[key].default for key in ("connect", "listen"))
+        if self.carrier == "dds" and changed:
+            raise ValueError("connect and listen are of Zenoh: CYCLONEDDS_URI says where DDS goes")
+        return self
 
 
 _NODE = RosOptions.model_validate({})
