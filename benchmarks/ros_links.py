@@ -3,9 +3,10 @@
     python benchmarks/ros_links.py [SECONDS] [--keep]
 
 A loop at 1 kHz publishes joint states of seven joints (ROS_OUT) over the loopback; another process
-receives them (ROS_IN). Prints the latency from the stamp, which the loop writes when it sends, to
-when the other process has the numbers, and the deadlines that the loop missed. Beside it, as often,
-a thread that publishes as many bytes by eclipse-zenoh, and a callback in another process.
+receives them (ROS_IN), over Zenoh and over DDS. Prints the latency from the stamp, which the loop
+writes when it sends, to when the other process has the numbers, and the deadlines that the loop
+missed. Beside it, as often, a thread that publishes as many bytes by eclipse-zenoh, and a callback
+in another process.
 """
 
 from __future__ import annotations
@@ -44,16 +45,17 @@ blocks:
 wires: [q -> vector, vector -> states.q, vector -> states.qd, states.q -> twice]
 run: {{T: 1, log: [twice]}}
 export: {{rate: {rate}}}
-realtime: {{ros: {{connect: [{connect}], listen: [{listen}]}}}}
+realtime: {{ros: {{{ros}}}}}
 """
 KEY = "0/alone/bytes"
 SIZE = 340
 """Bytes of a message of seven joints."""
 
 
-def diagram(folder: Path, way: str, connect: str = "", listen: str = "") -> Path:
+def diagram(folder: Path, way: str, ros: str) -> Path:
+    """ros: the options of its node."""
     path = folder / f"{way}.yaml"
-    values = {"way": way, "joints": JOINTS, "rate": RATE, "connect": connect, "listen": listen}
+    values = {"way": way, "joints": JOINTS, "rate": RATE, "ros": ros}
     path.write_text(DIAGRAM.format(**values), encoding="utf-8")
     return path
 
@@ -94,16 +96,26 @@ def child(*words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def ours(seconds: float) -> tuple[np.ndarray, dict[str, float]]:
+def over_zenoh() -> tuple[str, str]:
+    """The nodes of the receiver and of the sender."""
+    address = free_address()
+    return f"connect: [], listen: [{address}]", f"connect: [{address}], listen: []"
+
+
+def over_dds() -> tuple[str, str]:
+    return ("carrier: dds, domain: 91",) * 2
+
+
+def ours(seconds: float, receives: str, sends: str) -> tuple[np.ndarray, dict[str, float]]:
     """Latencies [s], and what the loop reports."""
     found = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        loaded = sb.load(diagram(folder, "IN", listen=(address := free_address())))
+        loaded = sb.load(diagram(folder, "IN", receives))
         with open_links(loaded, subdiagram_of(loaded, ["twice"])) as links:
             (receiver,) = links.receivers
             u, epoch = np.zeros(7), time.time() - time.monotonic()
-            other = child("send", str(diagram(folder, "OUT", connect=address)), str(seconds))
+            other = child("send", str(diagram(folder, "OUT", sends)), str(seconds))
             while other.poll() is None:
                 if not select.select([receiver.struct.fd], [], [], 0.1)[0]:
                     continue
@@ -143,17 +155,24 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("seconds", type=float, nargs="?", default=60.0)
     given, figures = parser.parse_args(), {}
-    mine, told = ours(given.seconds)
-    rows = {"ROS_OUT to ROS_IN": mine, "eclipse-zenoh alone": alone(given.seconds)}
-    print(f"{'latency [us]':22s}{'messages':>10s}{'p50':>8s}{'p99':>8s}{'p99.9':>8s}{'most':>9s}")
+    mine, told = ours(given.seconds, *over_zenoh())
+    dds, told_dds = ours(given.seconds, *over_dds())
+    rows = {
+        "ROS_OUT to ROS_IN": mine,
+        "eclipse-zenoh alone": alone(given.seconds),
+        "ROS_OUT to ROS_IN, DDS": dds,
+    }
+    print(f"{'latency [us]':24s}{'messages':>10s}{'p50':>8s}{'p99':>8s}{'p99.9':>8s}{'most':>9s}")
     for name, latency in rows.items():
         points = 1e6 * np.array([*np.percentile(latency, [50, 99, 99.9]), latency.max()])
-        print(f"{name:22s}{len(latency):10d}" + "{:8.0f}{:8.0f}{:8.0f}{:9.0f}".format(*points))
+        print(f"{name:24s}{len(latency):10d}" + "{:8.0f}{:8.0f}{:8.0f}{:9.0f}".format(*points))
         figures |= {f"{name} p50 us": points[0], f"{name} p99 us": points[1]}
-    print(f"steps {told['steps']}, sent {told['sent']}, lost {told['lost']}")
-    print(f"deadlines missed by {told['missed']}; the longest step {1e6 * told['step']:.0f} us")
+    for carrier, one in {"Zenoh": told, "DDS": told_dds}.items():
+        print(f"{carrier}: steps {one['steps']}, sent {one['sent']}, lost {one['lost']}")
+        print(f"deadlines missed by {one['missed']}; the longest step {1e6 * one['step']:.0f} us")
     if given.keep:
-        keep(__file__, {**figures, "missed by the step": told["missed"]["step"]}, "eclipse-zenoh")
+        missed = {"missed by the step": told["missed"]["step"]}
+        keep(__file__, {**figures, **missed}, "eclipse-zenoh", "cyclonedds")
 
 
 if __name__ == "__main__":

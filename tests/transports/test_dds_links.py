@@ -181,15 +181,16 @@ def test_joints_without_finite_numbers_are_dropped_and_counted(peer, opened, nam
     assert u.tolist() == [1.0, 2.0]
 
 
-def test_a_message_in_another_encapsulation_or_too_long_is_dropped_and_counted(peer, opened):
+def test_what_cyclone_takes_and_is_no_message_is_dropped_and_counted(peer, opened):
     (receiver,) = opened("ctrl").receivers
     peer("writer", STATES, "JointState")
     u = np.array([7.0, 8.0])
     of = bundled().message("sensor_msgs/JointState")
     known = encode({"name": ["a", "b"], "position": [1, 2]}, of)
     # In XCDR 2: a stamp, an empty text, the size of the list of names, and four empty lists.
+    no_text = encode({"header": {"frame_id": "xy"}}, of).replace(b"xy", b"\xff\xff")
     other = b"\0\7\0\0" + struct.pack("<iIIxxxxIIIII", 1, 2, 1, 4, 0, 0, 0, 0)
-    for count, data in enumerate([other, encode({"effort": np.zeros(2**17)}, of)], 1):
+    for count, data in enumerate([other, no_text, encode({"effort": np.zeros(2**17)}, of)], 1):
         peer("send_bytes", STATES, data.hex())
         until(lambda c=count: receiver.receive(time.monotonic(), u)
               or receiver.counts()["malformed"] == c)  # fmt: skip
@@ -197,6 +198,34 @@ def test_a_message_in_another_encapsulation_or_too_long_is_dropped_and_counted(p
     peer("send_bytes", STATES, known.hex())
     until(lambda: receiver.receive(time.monotonic(), u))
     assert u.tolist() == [1.0, 2.0]
+
+
+# The lengths of the text and of the list of names, beyond the data; a text that does not end.
+CUT = {
+    "no payload": b"",
+    "header alone": b"\0\1\0\0",
+    "cut": b"\0\1\0\0" + bytes(6),
+    "huge text": b"\0\1\0\0" + bytes(8) + b"\xff" * 32,
+    "huge list": b"\0\1\0\0" + bytes(8) + struct.pack("<I4xI", 1, 2**31) + bytes(8),
+    "endless text": b"\0\1\0\0" + bytes(8) + struct.pack("<I4s", 4, b"abcd") + bytes(16),
+}
+
+
+@pytest.mark.parametrize("data", CUT.values(), ids=CUT)
+def test_bytes_that_are_no_message_are_dropped(peer, opened, data):
+    """By Cyclone, before the loop hears of them."""
+    (receiver,) = opened("ctrl").receivers
+    peer("writer", STATES, "JointState")
+    u = np.zeros(2)
+    peer("send_joints", STATES, ["a", "b"], [1.0, 2.0])
+    until(lambda: receiver.receive(time.monotonic(), u))
+    peer("send_packet", STATES, 2, data.hex())
+    for numbers in ([3.0, 4.0], [5.0, 6.0]):
+        peer("send_joints", STATES, ["a", "b"], numbers)
+    until(lambda: receiver.receive(time.monotonic(), u) and u[0] == 5.0)
+    # The packet has taken the number of the message behind it, which now counts as repeated.
+    assert receiver.counts()["received"] == (2 if data else 3)
+    assert receiver.counts()["malformed"] == 0
 
 
 def test_a_running_loop_and_a_peer_exchange_messages(peer, tmp_path, monkeypatch):
