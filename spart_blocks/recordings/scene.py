@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.animation.body_curves import PoseMap, body_poses
-from spart_blocks.animation.meshes import DETAIL, Mesh, MeshStore, mesh_file
+from spart_blocks.animation.meshes import DETAIL, MOST_BYTES, Mesh, MeshStore, mesh_file
 from spart_blocks.animation.plants import Moving
 from spart_blocks.animation.shapes import Looks, Shape, ShownBody, looks_of
 from spart_blocks.base.errors import InputError
@@ -40,6 +41,12 @@ class Actor:
     moving: Moving
     looks: Looks
     prefix: str
+
+    @property
+    def urdf(self) -> Path | None:
+        """The URDF file that it was read from, if it is still there."""
+        source = Path(self.moving.robot.source or "")
+        return source if source.suffix.lower() == ".urdf" and source.is_file() else None
 
     @property
     def links(self) -> tuple[int, ...]:
@@ -103,9 +110,8 @@ class Scene:
             channel = protobuf_channel(file, "/scene", foxglove("SceneUpdate"))
             file.message(channel, time, update.SerializeToString())
         for actor in self.actors:
-            source = Path(actor.moving.robot.source or "")
-            if source.suffix.lower() == ".urdf" and source.is_file():
-                text = source.read_text(encoding="utf-8", errors="replace")
+            if actor.urdf is not None:
+                text = actor.urdf.read_text(encoding="utf-8", errors="replace")
                 topic = f"/{actor.prefix}robot_description"
                 channel = file.channel(topic, "cdr", file.schema(*STRING))
                 file.message(channel, time, ros_string(text))
@@ -114,19 +120,23 @@ class Scene:
             file.attach(name, media, path.read_bytes(), time)
 
     def _files(self) -> dict[str, Path]:
-        """The URDF files and the meshes that they name."""
+        """The URDF files and the meshes that they name, but for those that are too large to be
+        shown."""
         found: dict[str, Path] = {}
         for actor in self.actors:
-            source = Path(actor.moving.robot.source or "")
-            if source.suffix.lower() != ".urdf" or not source.is_file():
+            if actor.urdf is None:
                 continue
-            found[source.name] = source
-            root = self._root or project_root(source.absolute())
-            for visual in (one for many in read_visuals(source)[0].values() for one in many):
-                try:
-                    found[str(visual.mesh)] = mesh_file(visual.mesh or "", source, root)
-                except InputError:  # told with the shapes
-                    continue
+            root = self._root or project_root(actor.urdf.absolute())
+            visuals = (one for many in read_visuals(actor.urdf)[0].values() for one in many)
+            named = {actor.urdf.name: actor.urdf}
+            for mesh in {visual.mesh for visual in visuals if visual.mesh}:
+                with suppress(InputError, OSError):  # told with the shapes
+                    path = mesh_file(mesh, actor.urdf, root)
+                    if path.stat().st_size <= MOST_BYTES:
+                        named[mesh] = path
+            for name, path in named.items():
+                other = found.get(name, path) != path
+                found[f"{actor.prefix}{name}" if other else name] = path
         return found
 
     def _add_shapes(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 from mcap_reading import read_mcap
 from scipy.spatial.transform import Rotation
 
@@ -178,3 +179,31 @@ def test_a_missing_package_is_told_with_the_extra(results, tmp_path, monkeypatch
     with pytest.raises(MissingExtraError, match=r"\[mcap\]"):
         sb.record(results, tmp_path / "run.mcap")
     assert not list(tmp_path.iterdir())
+
+
+def test_meshes_and_urdf_files_of_equal_names_are_attached(tmp_path):
+    (tmp_path / "spart.toml").touch()
+    for side in ("left", "right"):
+        folder = tmp_path / side
+        folder.mkdir()
+        (folder / "tip.stl").write_bytes(
+            trimesh.creation.box([0.1, 0.1, SIZES[side]]).export(file_type="stl")
+        )
+        (folder / "robot.urdf").write_text(MESHED.replace("SIDE", side), encoding="utf-8")
+    bd = sb.new_diagram("two")
+    for side in ("left", "right"):
+        bd.MULTIBODY(sb.Robot.from_urdf(tmp_path / side / "robot.urdf"), name=side)
+    read = read_mcap(sb.record(sb.simulate(bd, T=0.1), tmp_path / "run.mcap"))
+    assert b"right" in read.attachments["right/robot.urdf"]
+    assert b"left" in read.attachments["robot.urdf"]
+    for name, side in (("tip.stl", "left"), ("right/tip.stl", "right")):
+        assert read.attachments[name] == (tmp_path / side / "tip.stl").read_bytes()
+    (scene,) = read.values("/scene")
+    assert [len(entity.triangles[0].points) for entity in scene.entities] == [8, 8]
+
+
+SIZES = {"left": 0.1, "right": 0.3}
+MESHED = """<robot name="SIDE"><link name="body"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><mesh filename="tip.stl"/></geometry></visual></link></robot>
+"""
