@@ -45,6 +45,8 @@ RK45: {sampled[RK45 loop s]} s | {sampled[RK45 loop ratio]} |
 | seven stiff problems of 2 to 20 states, rtol 1e-4 to 1e-10 | CVODE in C of its own, exact \
 Jacobian, at the error that it has | Rodas5P | {stiff[least ratio]} to {stiff[largest ratio]} |
 | a heated rod of 1,000 cells | the same with KLU | the same | {stiff[heat_rod_1000 ratio]} |
+| a delta robot that presses on a stiff table, 55 states | the same, dense | the same | \
+{stiff[delta_contact ratio]} |
 | the first row for sets of gains and starts, CPU time of each on a core | bdsim in \
 processes: {many_runs[bdsim in processes s]} s | {many_runs[lanes]} lanes: \
 {many_runs[usual lanes s]} s | {many_runs[bdsim in processes ratio]} |
