@@ -229,6 +229,7 @@ def node_options(diagram: Diagram) -> NodeOptions:
         given.listen,
         given.clock,
         given.carrier,
+        given.attachments == "labelled",
     )
 
 

@@ -118,7 +118,7 @@ class NodeOptions:
     """The node of a diagram. domain: ROS_DOMAIN_ID. connect, listen: where the session connects and
     listens, such as tcp/localhost:7447, that of a router; of Zenoh alone. clock: of the stamps,
     "system" or "run", the time since the start, which it then publishes as /clock. carrier: of its
-    messages."""
+    messages. labelled: whether their attachments over Zenoh have the labels of 2024."""
 
     name: str = "spart"
     namespace: str = "/"
@@ -127,6 +127,7 @@ class NodeOptions:
     listen: tuple[str, ...] = ("tcp/localhost:0",)
     clock: Literal["system", "run"] = "system"
     carrier: Literal["zenoh", "dds"] = "zenoh"
+    labelled: bool = False
 
 
 @dataclass(frozen=True)
@@ -190,11 +191,17 @@ class Attachment:
         """33 bytes: two int64, the length of the gid, the gid."""
         return struct.pack("<qqB", self.sequence, self.time, GID) + self.gid
 
+    def labelled(self) -> bytes:
+        """The same with the labels of the rmw_zenoh of 2024."""
+        first, second, third = _LABELS
+        return struct.pack(_LABELLED, first, self.sequence, second, self.time, third, GID, self.gid)
+
 
 _LABELS = tuple(
     bytes([len(label)]) + label
     for label in (b"sequence_number", b"source_timestamp", b"source_gid")
 )
+_LABELLED = "<{}sq{}sq{}sB{}s".format(*map(len, _LABELS), GID)
 
 
 def read_attachment(data: bytes) -> Attachment:
@@ -204,10 +211,8 @@ def read_attachment(data: bytes) -> Attachment:
         sequence, time, size = struct.unpack_from("<qqB", data)
         if size == GID and sequence >= 0:
             return Attachment(sequence, time, data[17:])
-    first, second, third = _LABELS
-    shape = f"<{len(first)}sq{len(second)}sq{len(third)}sB{GID}s"
-    if len(data) == struct.calcsize(shape):
-        one, sequence, two, time, three, size, gid = struct.unpack(shape, data)
+    if len(data) == struct.calcsize(_LABELLED):
+        one, sequence, two, time, three, size, gid = struct.unpack(_LABELLED, data)
         if (one, two, three, size) == (*_LABELS, GID) and sequence >= 0:
             return Attachment(sequence, time, gid)
     raise ValueError("no attachment of rmw_zenoh")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 from typing import Any
@@ -93,7 +94,8 @@ class ZenohNode(RosNode):
     def publisher(self, topic: str, of: MessageType, qos: Qos) -> ZenohPublisher:
         key, token = self.declare_end("MP", self.name.full(topic), of, qos)
         publisher = self._advanced_publisher(key, qos)
-        return ZenohPublisher(publisher, gid_of(token), self.zenoh.ZError)
+        write = Attachment.labelled if self.options.labelled else bytes
+        return ZenohPublisher(publisher, gid_of(token), write, self.zenoh.ZError)
 
     def _advanced_publisher(self, key: str, qos: Qos) -> Any:
         ext, reliable = self.zenoh.ext, qos.reliability == "reliable"
@@ -192,14 +194,21 @@ class Subscription:
 class ZenohPublisher:
     """Publishes messages with their attachments."""
 
-    def __init__(self, publisher: Any, gid: bytes, closed: type[Exception]) -> None:
-        """closed: what is raised where the session is closed."""
-        self._publisher, self._gid, self._closed = publisher, gid, closed
+    def __init__(
+        self,
+        publisher: Any,
+        gid: bytes,
+        write: Callable[[Attachment], bytes],
+        closed: type[Exception],
+    ) -> None:
+        """write: the bytes of an attachment. closed: what is raised where the session is closed."""
+        self._publisher, self._gid = publisher, gid
+        self._write, self._closed = write, closed
 
     def put(self, message: bytes, sequence: int) -> None:
         attached = Attachment(sequence, time.time_ns(), self._gid)
         with suppress(self._closed):
-            self._publisher.put(message, attachment=bytes(attached))
+            self._publisher.put(message, attachment=self._write(attached))
 
     def close(self) -> None:
         self._publisher.undeclare()

@@ -302,5 +302,7 @@ def test_a_configuration_that_is_wrong_is_told_with_its_variable(opened, monkeyp
 
 def test_addresses_of_zenoh_are_refused_with_their_place(tmp_path):
     path = write(tmp_path, **{"ros: {": "ros: {connect: [tcp/10.0.0.1:7447], "})
-    with pytest.raises(InputError, match=r"arm\.yaml:21:.*connect and listen are of Zenoh"):
+    with pytest.raises(
+        InputError, match=r"arm\.yaml:21:.*connect, listen and attachments are of Zenoh"
+    ):
         sb.load(path)

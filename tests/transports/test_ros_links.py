@@ -109,6 +109,17 @@ def test_tokens_go_with_the_node(peer, opened):
     until(lambda: peer.tokens() == [])
 
 
+def test_a_loop_writes_labelled_attachments_where_it_is_told_to(peer, opened):
+    heard = peer.hear("joint_states", JOINTS)
+    (sender,) = opened("plant", ros=", attachments: labelled").senders
+    peer.token("MP", "%joint_states")
+    until(lambda: not _sent(sender, [0.5, -1.0]) or heard.samples)
+    until(lambda: heard.samples)
+    data = heard.samples[0].attachment.to_bytes()
+    assert len(data) > 33
+    assert read_attachment(data).sequence >= 1
+
+
 def test_a_peer_reads_what_a_loop_sends(peer, opened):
     heard = peer.hear("joint_states", JOINTS)
     (sender,) = opened("plant").senders
@@ -158,6 +169,10 @@ def test_an_attachment_has_the_bytes_of_the_serializer_of_zenoh():
     written = bytes(Attachment(5, 6, bytes(range(GID))))
     parts = (zenoh.ext.Int64(5), zenoh.ext.Int64(6), bytes(range(GID)))
     assert written == zenoh.ext.z_serialize(parts).to_bytes()
+    names = ("sequence_number", "source_timestamp", "source_gid")
+    labelled = tuple(one for pair in zip(names, parts, strict=True) for one in pair)
+    older = Attachment(5, 6, bytes(range(GID))).labelled()
+    assert older == zenoh.ext.z_serialize(labelled).to_bytes()
     for size in range(len(written)):
         with pytest.raises(ValueError, match="no attachment"):
             read_attachment(written[:size])

@@ -46,12 +46,21 @@ class RosOptions(Section):
         "it publishes as /clock",
     )
 
+    attachments: Literal["plain", "labelled"] = Field(
+        "plain",
+        description="form of what goes with messages over Zenoh; labelled: that of rmw_zenoh in "
+        "2024. Both are read",
+    )
+
     @model_validator(mode="after")
     def _of_the_carrier(self) -> Self:
         fields = type(self).model_fields
-        changed = any(getattr(self, key) != fields[key].default for key in ("connect", "listen"))
+        keys = ("connect", "listen", "attachments")
+        changed = any(getattr(self, key) != fields[key].default for key in keys)
         if self.carrier == "dds" and changed:
-            raise ValueError("connect and listen are of Zenoh: CYCLONEDDS_URI says where DDS goes")
+            raise ValueError(
+                "connect, listen and attachments are of Zenoh: CYCLONEDDS_URI says where DDS goes"
+            )
         return self
 
 
