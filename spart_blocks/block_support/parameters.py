@@ -54,6 +54,15 @@ TEXT = re.compile(r"^:arg (\w+): *(.+(?:\n +.+)*)\n?", re.MULTILINE)
 _WORDS = ("float", "int", "bool", "str", "Robot", "Clock", "path", "mapping", "list", "array_like")
 
 
+def range_text(low: float, high: float) -> str:
+    """What a number in a range must do."""
+    if low == SMALLEST:
+        return "be above 0" if high == np.inf else f"be above 0 and at most {high:g}"
+    if high == np.inf:
+        return f"be at least {low:g}" if low else "not be negative"
+    return f"be at most {high:g}" if low == -np.inf else f"lie between {low:g} and {high:g}"
+
+
 def _is_one_axis(part: str) -> bool:
     return "," not in part and part not in _WORDS
 

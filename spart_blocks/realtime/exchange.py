@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.base.rows import parted
-from spart_blocks.block_support.parameters import SMALLEST
+from spart_blocks.block_support.parameters import range_text
 from spart_blocks.export.interface import Member
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.structs import LoopStruct, RingStruct
@@ -120,15 +120,6 @@ class LoopParameters:
             hint = did_you_mean(name, self._members)
             raise InputError(Fault(f"no parameter {name!r} that can be set", hint=hint))
         return self._members[name]
-
-
-def range_text(low: float, high: float) -> str:
-    """What a number in a range must do."""
-    if low == SMALLEST:
-        return "be above 0" if high == np.inf else f"be above 0 and at most {high:g}"
-    if high == np.inf:
-        return f"be at least {low:g}" if low else "not be negative"
-    return f"be at most {high:g}" if low == -np.inf else f"lie between {low:g} and {high:g}"
 
 
 class SignalRows:

@@ -8,8 +8,8 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.errors import DiagramError, InputError
+from spart_blocks.block_support.parameters import range_text
 from spart_blocks.program.subdiagram import subdiagram_of
-from spart_blocks.realtime.exchange import range_text
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 ARM, PD = DIAGRAMS / "arm_computed_torque.yaml", DIAGRAMS / "spacecraft_pd.yaml"

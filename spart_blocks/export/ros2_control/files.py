@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 from spart_blocks import __version__
 from spart_blocks.base.errors import readable
+from spart_blocks.block_support.parameters import range_text
 from spart_blocks.export.header import filled
 from spart_blocks.export.ros2_control.plan import DEPENDENCIES, Parameter, Plan, Row
 from spart_blocks.export.schedule import faults_of
@@ -235,12 +236,8 @@ def _note(plan: Plan, parameter: Parameter) -> str:
     """What a parameter means, and its bounds, in one line."""
     text = " ".join(readable(_doc(parameter)).split())
     low, high = plan.code.part.bounds.get(parameter.member.name, (-math.inf, math.inf))
-    bounds = []
-    if low > -math.inf:
-        bounds.append(f"at least {low:g}")
-    if high < math.inf:
-        bounds.append(f"at most {high:g}")
-    return f"{text}; {', '.join(bounds)}" if bounds else text
+    free = (low, high) == (-math.inf, math.inf)
+    return text if free else f"{text}; must {range_text(low, high)}"
 
 
 def _readme_tables(plan: Plan) -> str:
