@@ -44,6 +44,8 @@ from spart_blocks.results.run_data import FinalState, RunData
 
 PERIOD = 0.25
 """Time between chunks [s]. The ring has room for two seconds."""
+MOST_POSES = 100
+"""Largest number of poses of robots a second [Hz]."""
 STEPS, PARAMETERS = "steps", "parameters"
 """Keys in the metadata of the channels that a replay needs besides the signals: for each step the
 number of its deadline and of its parameters; and the parameters by their number."""
@@ -91,9 +93,8 @@ class LoopRecorder:
         channel = protobuf_channel(file, f"/realtime/{STEPS}", kind, {STEPS: ""})
         made = kind(t=hole(TIME), value=[hole(width - 2), hole(width - 1)])
         messages.append((channel, template_of(made)))
-        if self._scene is not None:
-            messages += self._scene.channels(file, width)
         self._rows = Rows(messages)
+        self._poses = Rows([] if self._scene is None else self._scene.channels(file, 0))
         self._log = log_channel(file)
         vector = loop.parameters.vector(code.part.program.p)
         self._tuned = signal_class(PARAMETERS, 1 + len(vector), "their number, and their values")
@@ -181,8 +182,9 @@ class LoopRecorder:
                 self._scene.describe(self._file, self._epoch)
         self._write_tunings()
         if len(rows):
-            for chunk in chunks(self._rows, self._times(rows[:, -2]), self._with_poses(rows)):
+            for chunk in chunks(self._rows, self._times(rows[:, -2]), rows):
                 self._file.write(chunk)
+            self._write_poses(rows)
         self._write_misses()
         self._file.flush()
 
@@ -202,12 +204,15 @@ class LoopRecorder:
         begun = np.uint64(self._epoch or 0)
         return begun + nanoseconds(ticks * self.loop.struct.model.period_s)
 
-    def _with_poses(self, rows: Floats) -> Floats:
-        """Rows with those of the robots."""
+    def _write_poses(self, rows: Floats) -> None:
+        """Write the poses of the robots at some of the rows."""
         if self._scene is None:
-            return rows
-        signals = self.loop.recorded.parted(rows)
-        return np.concatenate([rows, self._scene.values(list(self._states(signals)))], axis=1)
+            return
+        every = max(1, round(float(self.loop.code.schedule.rate) / MOST_POSES))
+        some = rows[rows[:, -2] % every == 0]
+        if len(some):
+            values = self._scene.values(list(self._states(self.loop.recorded.parted(some))))
+            self._file.write(self._poses.messages(self._times(some[:, -2]), values))
 
     def _states(self, signals: dict[str, Floats]) -> Iterator[Floats]:
         """The pose of each robot, by the layout of its state."""

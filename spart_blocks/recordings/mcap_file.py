@@ -65,7 +65,7 @@ class McapFile:
         self._offset = 0
         self._schemas: list[Any] = []
         self._channels: list[Any] = []
-        self._indices: list[Any] = []
+        self._indices, self._chunks = bytearray(), 0  # long recordings have many
         self._attachments: list[Any] = []
         self._metadata: list[Any] = []
         self._counts: dict[int, int] = {}
@@ -132,7 +132,8 @@ class McapFile:
             message_index_offsets=offsets,
             uncompressed_size=len(messages.data),
         )
-        self._indices.append(index)
+        self._indices += self._bytes(index)
+        self._chunks += 1
         low, high = self._span or (first, last)
         self._span = min(low, first), max(high, last)
 
@@ -169,20 +170,23 @@ class McapFile:
             attachment_count=len(self._attachments),
             channel_count=len(self._channels),
             channel_message_counts=self._counts,
-            chunk_count=len(self._indices),
+            chunk_count=self._chunks,
             message_count=sum(self._counts.values()),
             message_start_time=low,
             message_end_time=high,
             metadata_count=len(self._metadata),
             schema_count=len(self._schemas),
         )
-        groups = (
-            *(self._schemas, self._channels, [statistics]),
-            *(self._indices, self._attachments, self._metadata),
-        )
-        summary, offsets = b"", []
-        for group in groups:
-            data = b"".join(map(self._bytes, group))
+        groups = [
+            b"".join(map(self._bytes, group))
+            for group in (self._schemas, self._channels, [statistics])
+        ]
+        groups.append(bytes(self._indices))
+        groups += [
+            b"".join(map(self._bytes, group)) for group in (self._attachments, self._metadata)
+        ]
+        offsets, summary = [], b""
+        for data in groups:
             if data:
                 offsets.append(records.SummaryOffset(data[0], start + len(summary), len(data)))
             summary += data
