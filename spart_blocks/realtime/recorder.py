@@ -63,7 +63,7 @@ class LoopRecorder:
             self._stream = path.open("wb")
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror or error}") from None
-        self._file = McapFile(self._stream, compression="")
+        self._file = McapFile(self._stream)
         self._thread = Thread(target=self._run, name="spart recorder", daemon=True)
         self._epoch: int | None = None
         self._missed = [0] * len(CAUSES)

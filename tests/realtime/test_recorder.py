@@ -156,7 +156,7 @@ def test_a_process_that_is_killed_leaves_what_it_had(servo, tmp_path):
     command = [sys.executable, "-c", KILLED, source, path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "runs\n"
-        while path.stat().st_size < 60_000 and process.poll() is None:
+        while path.stat().st_size < 20_000 and process.poll() is None:
             time.sleep(0.05)
         process.send_signal(signal.SIGKILL)
     with pytest.warns(SpartWarning, match="ends before its end"):
