@@ -124,7 +124,8 @@ class LoopParameters:
 
 class SignalRows:
     """The rows that a loop writes into a ring at each step: its time, inputs and outputs, the
-    number of its deadline, and that of its parameters. Nothing is written until `streaming` is set.
+    number of its deadline, and that of its parameters. Nothing is written until `streaming` is set;
+    the ring takes memory from then on, or from `reserve`.
     If rows are not drained in time, those without room are dropped and counted.
     """
 
@@ -141,9 +142,13 @@ class SignalRows:
         self.columns = tuple(columns)
         self.width = start + 2
         wanted = int(_HELD * float(code.schedule.rate)) + 1
-        rows = max(16, min(wanted, _MOST_BYTES // (8 * self.width)))
-        self._data = np.zeros((rows, self.width))
-        ring.data, ring.rows = self._data.ctypes.data, rows
+        self._most = max(16, min(wanted, _MOST_BYTES // (8 * self.width)))
+
+    def reserve(self) -> None:
+        """Make the ring, as must be done before a loop runs whose memory is locked."""
+        if not self._ring.rows:
+            self._data = np.zeros((self._most, self.width))
+            self._ring.data, self._ring.rows = self._data.ctypes.data, self._most
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -156,6 +161,8 @@ class SignalRows:
 
     @streaming.setter
     def streaming(self, wanted: bool) -> None:
+        if wanted:
+            self.reserve()
         self._ring.streaming = int(wanted)
 
     @property

@@ -62,6 +62,7 @@ class Loop:
         self.parameters = LoopParameters(self.library, self.struct, code, linked)
         struct = self.struct
         self.signals = SignalRows(self.library, struct, struct.watched, code)
+        self.signals.reserve()  # those who watch come while it runs
         self.recorded = SignalRows(self.library, struct, struct.recorded, code)
         self._fill_values(linked)
         # Thread.join is not used: if Ctrl-C interrupts it, Python 3.11 regards the thread as

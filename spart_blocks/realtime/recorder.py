@@ -211,7 +211,8 @@ class LoopRecorder:
         every = max(1, round(float(self.loop.code.schedule.rate) / MOST_POSES))
         some = rows[rows[:, -2] % every == 0]
         if len(some):
-            values = self._scene.values(list(self._states(self.loop.recorded.parted(some))))
+            states = list(self._states(self.loop.recorded.parted(some)))
+            values = self._scene.values(states, self._scene.poses(states))
             self._file.write(self._poses.messages(self._times(some[:, -2]), values))
 
     def _states(self, signals: dict[str, Floats]) -> Iterator[Floats]:

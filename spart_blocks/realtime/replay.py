@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from spart_blocks.realtime.exchange import Floats
 from spart_blocks.realtime.library import model_library
 from spart_blocks.realtime.recorder import PARAMETERS, STEPS
 from spart_blocks.realtime.session import Prepared
-from spart_blocks.results.logs.decoding import decoder
+from spart_blocks.results.files import MAX_BYTES
 from spart_blocks.results.logs.files import opened_mcap
 from spart_blocks.results.logs.log import Channel
 from spart_blocks.results.logs.mcap_log import McapLog
+from spart_blocks.results.logs.rows import read_rows
 from spart_blocks.results.logs.signals import RecordedSignals
 
 
@@ -128,8 +130,12 @@ def read_steps(path: Path, code: StepCode) -> RecordedSteps:
         ]
         if missing:
             raise InputError(f"it has no signal {missing[0]}, which the loop has")
-        wanted = {channels[m.name]: m.size for m in (*interface.inputs, *interface.outputs)}
-        rows = _rows(log, {**wanted, steps: 2, tunings: 1 + numbers_of(members)})
+        wanted = {channels[m.name]: m.shape for m in (*interface.inputs, *interface.outputs)}
+        shapes = {**wanted, steps: (2,), tunings: (1 + numbers_of(members),)}
+        rows = {
+            channel: (t, numbers.reshape(len(t), prod(shapes[channel])))
+            for channel, (t, numbers) in read_rows(log, shapes, MAX_BYTES).items()
+        }
     t, told_steps = rows[steps]
     period = float(code.schedule.step)
     if not np.array_equal(t, np.arange(len(t)) * period):
@@ -156,18 +162,3 @@ def _channel(log: McapLog, key: str) -> Channel:
             return channel
     hint = "record it by spart realtime --record"
     raise InputError(Fault("it is no recording of a real-time loop", hint=hint))
-
-
-def _rows(log: McapLog, widths: Mapping[Channel, int]) -> dict[Channel, tuple[Floats, Floats]]:
-    """The times (k,) [s] and values (k, n) of channels with so many numbers each."""
-    decoders: dict[Channel, Callable[[bytes], Any]] = {one: decoder(one) for one in widths}
-    found: dict[Channel, tuple[list[float], list[Any]]] = {one: ([], []) for one in widths}
-    for channel, _, data in log.messages(widths.keys()):
-        message = decoders[channel](data)
-        times, values = found[channel]
-        times.append(message.t)
-        values.append(message.value)
-    return {
-        one: (np.array(times), np.array(values, float).reshape(len(times), widths[one]))
-        for one, (times, values) in found.items()
-    }

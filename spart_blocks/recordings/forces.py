@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spart_blocks.animation.plants import DrawnForce, pushes, states_of
+from spart_blocks.animation.body_curves import Poses
+from spart_blocks.animation.plants import DrawnForce, pushes
 from spart_blocks.recordings.mcap_file import McapFile
 from spart_blocks.recordings.scene import WORLD, Actor
 from spart_blocks.recordings.schemas import foxglove, protobuf_channel
@@ -32,16 +33,14 @@ class PlacedForce:
     at: Floats
 
 
-def forces_of(actors: Sequence[Actor], results: RunData) -> Iterator[PlacedForce]:
-    """The forces and torques on the links' centres of mass."""
-    for actor in actors:
-        x = states_of(actor.moving, results)
-        drawn = list(pushes(actor.moving, x, results))
-        if drawn:
-            found = actor.poses(x)
-            for one in drawn:
-                com = actor.moving.robot.body(one.link).to_mass[:3, 3]
-                yield PlacedForce(one, found.p[:, one.link] + _turned(found.q[:, one.link], com))
+def forces_of(
+    actors: Sequence[Actor], states: Sequence[Floats], poses: Sequence[Poses], results: RunData
+) -> Iterator[PlacedForce]:
+    """The forces and torques on the links' centres of mass. states (N, n), poses: of each robot."""
+    for actor, x, found in zip(actors, states, poses, strict=True):
+        for one in pushes(actor.moving, x, results):
+            com = actor.moving.robot.body(one.link).to_mass[:3, 3]
+            yield PlacedForce(one, found.p[:, one.link] + _turned(found.q[:, one.link], com))
 
 
 def force_rows(

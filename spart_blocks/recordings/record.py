@@ -83,8 +83,9 @@ def _write(
     parts = [values]
     if scene is not None:
         messages += scene.channels(file, sum(part.shape[1] for part in parts))
-        parts.append(scene.values(states))
-        forces = list(forces_of(scene.actors, results))
+        poses = scene.poses(states)
+        parts.append(scene.values(states, poses))
+        forces = list(forces_of(scene.actors, states, poses, results))
         if forces:
             column = sum(part.shape[1] for part in parts)
             found, pushed = force_rows(file, forces, scene.reach, column)

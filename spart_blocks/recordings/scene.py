@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.animation.body_curves import PoseMap, body_poses
+from spart_blocks.animation.body_curves import PoseMap, Poses, body_poses
 from spart_blocks.animation.meshes import DETAIL, MOST_BYTES, Mesh, MeshStore, mesh_file
 from spart_blocks.animation.plants import Moving
 from spart_blocks.animation.shapes import Looks, Shape, ShownBody, looks_of
@@ -179,15 +179,18 @@ class Scene:
             if message is frames or len(joints.joints)
         ]
 
-    def values(self, states: Sequence[Floats]) -> Floats:
-        """The rows (N, n) of frames and joints, for the states (N, n) of each robot."""
-        poses, moved = [], []
-        for actor, x in zip(self.actors, states, strict=True):
-            found = actor.poses(x)
-            poses.append(np.concatenate([found.p, found.q], axis=2).reshape(len(x), -1))
+    def poses(self, states: Sequence[Floats]) -> list[Poses]:
+        """The poses of the frames of each robot, for its states (N, n)."""
+        return [actor.poses(x) for actor, x in zip(self.actors, states, strict=True)]
+
+    def values(self, states: Sequence[Floats], poses: Sequence[Poses]) -> Floats:
+        """The rows (N, n) of frames and joints, for the states (N, n) and poses of each robot."""
+        frames, moved = [], []
+        for actor, x, found in zip(self.actors, states, poses, strict=True):
+            frames.append(np.concatenate([found.p, found.q], axis=2).reshape(len(x), -1))
             places = [k for fields in actor.joints.values() for k in fields.values()]
             moved.append(x[:, places])
-        return np.concatenate([*poses, *moved], axis=1)
+        return np.concatenate([*frames, *moved], axis=1)
 
 
 # --- shapes -------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -90,19 +89,18 @@ def protobuf_channel(
 def _description(kind: Any) -> bytes:
     """The FileDescriptorSet of a class, with the files that its own needs before it."""
     proto: Any = optional("google.protobuf.descriptor_pb2", "protobuf", EXTRA, PURPOSE)
-    found = proto.FileDescriptorSet()
-    for descriptor in _with_needed([kind.DESCRIPTOR.file], {}):
-        descriptor.CopyToProto(found.file.add())
+    found, known = proto.FileDescriptorSet(), set[str]()
+
+    def add(file: Any) -> None:
+        if file.name not in known:
+            known.add(file.name)
+            for needed in file.dependencies:
+                add(needed)
+            file.CopyToProto(found.file.add())
+
+    add(kind.DESCRIPTOR.file)
     data: bytes = found.SerializeToString()
     return data
-
-
-def _with_needed(files: Iterable[Any], found: dict[str, Any]) -> Iterable[Any]:
-    for file in files:
-        if file.name not in found:
-            _with_needed(file.dependencies, found)
-            found[file.name] = file
-    return found.values()
 
 
 def ros_string(text: str) -> bytes:

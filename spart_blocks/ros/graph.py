@@ -81,29 +81,28 @@ def read_qos(given: Any) -> Qos:
 
 def read_topic(given: Any, what: str = "topic") -> str:
     """The name of a topic: joint_states, /arm/joint_states or ~/state. Raises ValueError."""
-    if not isinstance(given, str) or len(given) > _MOST_NAME or not _TOPIC.fullmatch(given):
-        raise ValueError(f"{what} is a name such as /arm/joint_states, not {brief(given)}")
-    return given
+    return _read(given, _TOPIC, f"{what} is a name such as /arm/joint_states")
 
 
 def read_namespace(given: str) -> str:
     """/ or /lab/arm; ValueError otherwise."""
-    if len(given) > _MOST_NAME or not _NAMESPACE.fullmatch(given):
-        raise ValueError(f"namespace is / or a name such as /lab, not {brief(given)}")
-    return given
+    return _read(given, _NAMESPACE, "namespace is / or a name such as /lab")
 
 
 def read_node(given: str) -> str:
     """The name of a node; ValueError otherwise."""
-    if len(given) > _MOST_NAME or not _NODE.fullmatch(given):
-        raise ValueError(f"node is a name of letters, digits and _, not {brief(given)}")
-    return given
+    return _read(given, _NODE, "node is a name of letters, digits and _")
 
 
 def read_locator(given: str) -> str:
     """An address of Zenoh; ValueError otherwise."""
-    if len(given) > _MOST_NAME or not _LOCATOR.fullmatch(given):
-        raise ValueError(f"an address is written tcp/localhost:7447, not {brief(given)}")
+    return _read(given, _LOCATOR, "an address is written tcp/localhost:7447")
+
+
+def _read(given: Any, pattern: re.Pattern[str], right: str) -> str:
+    """A text that matches a pattern. right: what would be right."""
+    if not isinstance(given, str) or len(given) > _MOST_NAME or not pattern.fullmatch(given):
+        raise ValueError(f"{right}, not {brief(given)}")
     return given
 
 

@@ -12,7 +12,7 @@ from mcap_writing import write_run
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError, SpartWarning
 from spart_blocks.results import Results
-from spart_blocks.results.logs import runs
+from spart_blocks.results.logs import rows
 from spart_blocks.results.recordings import read_recording
 
 
@@ -156,6 +156,6 @@ def test_messages_that_are_alike_are_decoded_as_the_others_are(named, tmp_path, 
     many = write_run(wide, tmp_path / "wide.mcap", chunk_size=2000)
     assert Results.load(many)["wide"].tolist() == wide["wide"].tolist()
     fast = Results.load(path)
-    monkeypatch.setattr(runs, "alike", lambda *_: None)
+    monkeypatch.setattr(rows, "alike", lambda *_: None)
     same(Results.load(path), fast)
     same(Results.load(many), wide)

@@ -1,4 +1,5 @@
-"""Messages of a run's signal that are alike, decoded all at once: their bytes are rows of numbers.
+"""The rows of a run's signals. Messages that are alike are decoded all at once: their bytes are
+rows of numbers.
 
 A message is {double t = 1; double value = 2;}, or has `repeated double value = 2`, packed. Source:
 the encoding of protocol buffers, protobuf.dev/programming-guides/encoding.
@@ -6,17 +7,56 @@ the encoding of protocol buffers, protobuf.dev/programming-guides/encoding.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.results.logs.mcap_log import BEFORE_DATA, Places, gathered, lengths
+from spart_blocks.base.errors import InputError
+from spart_blocks.results.logs.decoding import decoder
+from spart_blocks.results.logs.log import Channel
+from spart_blocks.results.logs.mcap_log import (
+    BEFORE_DATA,
+    McapLog,
+    Places,
+    bodies,
+    gathered,
+    lengths,
+)
 
 Floats = NDArray[np.float64]
 _T, _ONE, _MANY = b"\x09", b"\x11", b"\x12"
 """The first byte of the time, of one value, and of packed ones."""
 _NUMBER = 8
+
+
+def read_rows(
+    log: McapLog, shapes: Mapping[Channel, tuple[int, ...]], max_bytes: int
+) -> dict[Channel, tuple[Floats, Floats]]:
+    """The times (k,) of channels, and the numbers of all their samples, in a row. shapes: of their
+    samples. Raises InputError for more than max_bytes of them."""
+    decoders = {channel: decoder(channel) for channel in shapes}
+    found: dict[Channel, list[tuple[Floats, Floats]]] = {channel: [] for channel in shapes}
+    left = max_bytes
+    for channel, data, places in log.parts(shapes.keys()):
+        part = alike(data, places, shapes[channel])
+        if part is None:
+            messages = [decoders[channel](body) for body in bodies(data, places)]
+            values = [np.array(one.value, float).ravel() for one in messages]
+            part = np.array([one.t for one in messages], float), _joined(values)
+        found[channel].append(part)
+        left -= part[0].nbytes + part[1].nbytes
+        if left < 0:
+            raise InputError(f"its signals have more than {max_bytes:,} bytes")
+    return {
+        channel: (_joined([t for t, _ in parts]), _joined([numbers for _, numbers in parts]))
+        for channel, parts in found.items()
+    }
+
+
+def _joined(parts: Sequence[Floats]) -> Floats:
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def alike(data: bytes, places: Places, shape: tuple[int, ...]) -> tuple[Floats, Floats] | None:

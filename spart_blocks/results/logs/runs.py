@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.results.archives import ArrayReader
 from spart_blocks.results.archives import opened as opened_archive
-from spart_blocks.results.logs.decoding import decoder
 from spart_blocks.results.logs.files import opened_mcap
-from spart_blocks.results.logs.log import Channel
-from spart_blocks.results.logs.mcap_log import McapLog, bodies
-from spart_blocks.results.logs.rows import Floats, alike
+from spart_blocks.results.logs.mcap_log import McapLog
+from spart_blocks.results.logs.rows import read_rows
 from spart_blocks.results.logs.signals import RecordedSignals
 from spart_blocks.results.packed import (
     FINAL_STATE,
@@ -78,32 +76,13 @@ def _arrays(
     log: McapLog, known: RecordedSignals, max_bytes: int
 ) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
     """The times of a run, and its signals and states by name."""
-    names = {channel: name for name, channel in known.channels.items()}
-    decoders = {channel: decoder(channel) for channel in names}
-    found: dict[Channel, list[tuple[Floats, Floats]]] = {channel: [] for channel in names}
-    left = max_bytes
-    for channel, data, places in log.parts(names.keys()):
-        part = alike(data, places, known.shape(names[channel]))
-        if part is None:
-            messages = [decoders[channel](body) for body in bodies(data, places)]
-            values = [np.array(one.value, float).ravel() for one in messages]
-            part = np.array([one.t for one in messages], float), _joined(values)
-        found[channel].append(part)
-        left -= part[0].nbytes + part[1].nbytes
-        if left < 0:
-            raise InputError(f"its signals have more than {max_bytes:,} bytes")
-    times = {channel: _joined([t for t, _ in parts]) for channel, parts in found.items()}
-    t = _common(list(times.values()), log.whole)
+    shapes = {channel: known.shape(name) for name, channel in known.channels.items()}
+    rows = read_rows(log, shapes, max_bytes)
+    t = _common([times for times, _ in rows.values()], log.whole)
     return t, {
-        name: _of_numbers(
-            name, known, _joined([numbers for _, numbers in found[channel]]), len(times[channel])
-        )[: len(t)]
-        for channel, name in names.items()
+        name: _of_numbers(name, known, rows[channel][1], len(rows[channel][0]))[: len(t)]
+        for name, channel in known.channels.items()
     }
-
-
-def _joined(parts: Sequence[Floats]) -> Floats:
-    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _common(times: Sequence[NDArray[Any]], whole: bool) -> NDArray[Any]:
